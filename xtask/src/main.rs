@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod dist;
+mod jobs;
 mod kill_matrices;
 mod packages;
 mod picture;
@@ -36,6 +37,7 @@ const COMMANDS: &[Command] = &[
         alone(words).and_then(|()| picture::run(root))
     }),
     ("dist", "the release: built, checked for size, packed with its papers and a checksum [--target NAME]", dist::run),
+    ("jobs", "how often a model finishes ordinary file jobs; `cargo xtask jobs --help` lists the flags", jobs::run),
     ("bench", "the figures against their floors, built as released [--quick] [--only NAME]", bench::run),
 ];
 

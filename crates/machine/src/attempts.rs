@@ -15,7 +15,7 @@ impl Run {
         match &self.phase {
             Phase::Pinning => true,
             Phase::Modelling(attempt) => attempt.unpinned,
-            Phase::Calling(_) | Phase::Between => false,
+            Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => false,
         }
     }
 
@@ -41,7 +41,7 @@ impl Run {
     pub fn current_model(&self) -> ModelName {
         match &self.phase {
             Phase::Modelling(attempt) => self.model_of(attempt),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => self.model(0),
+            Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => self.model(0),
         }
     }
 
@@ -49,7 +49,7 @@ impl Run {
     pub(crate) fn called_model(&self) -> Option<ModelName> {
         match &self.phase {
             Phase::Modelling(attempt) => Some(self.model_of(attempt)),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+            Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => None,
         }
     }
 
@@ -92,7 +92,7 @@ impl Draft<'_> {
         let run = self.run().filter(|run| run.attempt_key() == Some(key))?;
         match &run.phase {
             Phase::Modelling(attempt) => Some((run, attempt)),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+            Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => None,
         }
     }
 
@@ -100,7 +100,7 @@ impl Draft<'_> {
     pub(crate) fn pin_anew(&mut self, context: PinnedContext, joined: BTreeSet<String>) {
         let pinned = self.run().is_some_and(|run| !run.wants_context());
         if pinned && self.state.transcript.context.as_deref() != Some(&context) {
-            self.push(ContextPinned { context: Some(context), joined });
+            self.push(ContextPinned { context: Some(context), joined, overview: None });
         }
     }
 }

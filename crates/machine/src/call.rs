@@ -138,6 +138,7 @@ impl Call {
             (
                 QuestionKind::Approval { .. }
                 | QuestionKind::Settlement { .. }
+                | QuestionKind::Step { .. }
                 | QuestionKind::Cycle
                 | QuestionKind::Stuck
                 | QuestionKind::Purse { .. },

@@ -9,6 +9,7 @@ use windlass_vocab::{
 use crate::AttemptKey;
 use crate::control::{CallState, Run};
 use crate::fact::{CallResult, Fact, OpenApprovals, RunSettings, VerifiedCall};
+use crate::plan::PlannedStep;
 use crate::settle::open_approvals;
 use crate::state::State;
 use crate::undo::CheckedUndo;
@@ -39,13 +40,17 @@ pub fn causing_fact(state: &State, batch: &[Record]) -> Option<Fact> {
         Record::ContextPinned(pinned) => {
             let context = pinned.context.clone().or_else(|| state.transcript.context.as_deref().cloned())?;
             let pins = run.is_some_and(Run::wants_context);
-            let joined = pinned.joined.clone();
-            Some(if pins { Fact::Pinned(context) } else { Fact::OfferChanged { context, joined } })
+            let (joined, overview) = (pinned.joined.clone(), pinned.overview.clone());
+            Some(if pins { Fact::Pinned(context, overview) } else { Fact::OfferChanged { context, joined } })
         }
         Record::AttemptFailed(failed) => {
             let attempt = attempt_key(state, failed.role)?;
             Some(Fact::Failed { attempt, failure: failed.failure.clone(), usage: failed.usage })
         }
+        Record::ModelReplied(replied) if replied.role == ModelRole::Planner && !replied.partial => {
+            Some(planned_fact(attempt_key(state, replied.role)?, replied, batch))
+        }
+        Record::ChildReported(reported) => Some(Fact::StepReported(reported.clone())),
         Record::ModelReplied(replied) => Some(replied_fact(attempt_key(state, replied.role)?, replied, batch)),
         Record::CallFinished(finished) => Some(finished_fact(state, finished, batch)),
         Record::CallPaused(paused) => {
@@ -86,6 +91,7 @@ pub fn causing_fact(state: &State, batch: &[Record]) -> Option<Fact> {
         | Record::Nudged(_)
         | Record::ToolWithheld(_)
         | Record::PlanChanged(_)
+        | Record::ChildSpawned(_)
         | Record::Compacted(_)
         | Record::Unknown(_) => None,
     }
@@ -93,10 +99,18 @@ pub fn causing_fact(state: &State, batch: &[Record]) -> Option<Fact> {
 
 /// Returns the fact of a call that asked a question. All other questions follow from other facts.
 fn asked_fact(asked: &QuestionAsked) -> Option<Fact> {
-    match asked.kind {
-        QuestionKind::Elicitation { call } => Some(Fact::Elicited { call, elicitation: asked.elicitation.clone()? }),
-        QuestionKind::Approval { call } => {
-            Some(Fact::CallNeedsApproval { call, preview: asked.preview.clone(), because: asked.because.clone() })
+    match &asked.kind {
+        QuestionKind::Elicitation { call } => {
+            Some(Fact::Elicited { call: *call, elicitation: asked.elicitation.clone()? })
+        }
+        QuestionKind::Approval { call } => Some(Fact::CallNeedsApproval {
+            call: *call,
+            preview: asked.preview.clone(),
+            because: asked.because.clone(),
+        }),
+        QuestionKind::Step { child, question, subject, .. } => {
+            let asked = QuestionAsked { question: *question, kind: subject.as_ref().clone(), ..asked.clone() };
+            Some(Fact::StepAsked { child: *child, asked: Box::new(asked) })
         }
         QuestionKind::Settlement { .. } | QuestionKind::Cycle | QuestionKind::Stuck | QuestionKind::Purse { .. } => {
             None
@@ -168,6 +182,22 @@ fn replied_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -
         misfit: replied.misfit.clone(),
         malformed: replied.malformed.clone(),
         retrieved: replied.retrieved,
+    }
+}
+
+/// Returns the fact of a planner's reply; its steps are those of the plan in the same batch.
+fn planned_fact(attempt: AttemptKey, replied: &ModelReplied, batch: &[Record]) -> Fact {
+    let items = batch.iter().find_map(|record| match record {
+        Record::PlanChanged(changed) => Some(changed.items.clone()),
+        _ => None,
+    });
+    let step = |item: windlass_vocab::PlanItem| PlannedStep { step: item.step, file: item.file };
+    Fact::Planned {
+        attempt,
+        parts: replied.parts.clone(),
+        stop: replied.stop,
+        usage: replied.usage,
+        steps: items.unwrap_or_default().into_iter().map(step).collect(),
     }
 }
 

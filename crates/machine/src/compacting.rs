@@ -3,7 +3,7 @@
 
 use windlass_vocab::{
     AttemptFailed, Compacted, CompactionMethod, ContextBudget, EndReason, Failure, FailureCause, FailureClass,
-    HistoryKeeping, ModelName, ModelRole, NextAttempt, NudgeCause, Spending, SummaryTask, ToolSource, TurnMode,
+    HistoryKeeping, ModelName, ModelRole, NextAttempt, NudgeCause, Record, Spending, SummaryTask, ToolSource, TurnMode,
     TurnStarted,
 };
 
@@ -26,18 +26,15 @@ impl Draft<'_> {
     /// Starts a turn, once the conversation fits, unless its call would exceed a limit (M7). What is left out without a
     /// model is left out first, because it is not paid for.
     pub(crate) fn start_turn(&mut self, mode: TurnMode) {
-        let mut summary = None;
-        while let Some(step) = self.next_eviction() {
-            match step {
-                Eviction::Shrink(compacted) => self.push(compacted),
-                Eviction::Drop(cut, method) => self.leave_out(cut, method),
-                Eviction::Summarise(cut) => {
-                    summary = Some(cut);
-                    break;
-                }
+        let (budget, summary) = loop {
+            let Some(budget) = self.budget() else { return };
+            match self.next_eviction(&budget) {
+                Some(Eviction::Shrink(compacted)) => self.push(compacted),
+                Some(Eviction::Drop(cut, method)) => self.leave_out(cut, method),
+                Some(Eviction::Summarise(cut)) => break (budget, Some(cut)),
+                None => break (budget, None),
             }
-        }
-        let Some(budget) = self.budget() else { return };
+        };
         // Every turn begins with the first model of the chain.
         let first = self.run().map(Run::first_model).unwrap_or_default();
         if let Some(window) =
@@ -56,23 +53,22 @@ impl Draft<'_> {
         // A request that may be longer than the window is left to the server, which refuses it with its own count.
         if is_spent(&budget) && !exceeds_window(&budget) && mode != TurnMode::WrapUp {
             self.nudge(NudgeCause::ContextFull, texts::window_parts(&budget), texts::CONTEXT_FULL);
-            return self.begin_turn(TurnMode::WrapUp, None);
+            let Some(budget) = self.budget() else { return };
+            return self.begin_turn(TurnMode::WrapUp, budget, None);
         }
-        self.begin_turn(mode, None);
+        self.begin_turn(mode, budget, None);
     }
 
-    fn begin_turn(&mut self, mode: TurnMode, summary: Option<SummaryTask>) {
-        let (Some(turn), mut budget) = (self.run().map(|run| run.turn.next()), self.budget()) else { return };
-        if mode == TurnMode::Summary {
-            budget = budget.map(ContextBudget::without_passages);
-        }
-        self.push(TurnStarted { turn, mode, budget, summary });
+    fn begin_turn(&mut self, mode: TurnMode, budget: ContextBudget, summary: Option<SummaryTask>) {
+        let Some(turn) = self.run().map(|run| run.turn.next()) else { return };
+        self.push(TurnStarted { turn, mode, budget: Some(budget), summary });
     }
 
     /// Starts a turn in which a model writes the summary of the messages before this index.
     fn start_summary(&mut self, cut: usize, then: TurnMode) {
+        let Some(budget) = self.budget() else { return };
         let through = self.transcript_now().number_of(cut);
-        self.begin_turn(TurnMode::Summary, Some(SummaryTask { through, then }));
+        self.begin_turn(TurnMode::Summary, budget.without_passages(), Some(SummaryTask { through, then }));
     }
 
     /// Returns what the next turn sends, and what that leaves of the window.
@@ -92,8 +88,12 @@ impl Draft<'_> {
 
     /// Returns the size of the next request after the records of this batch.
     pub(crate) fn meter(&self) -> ContextMeter {
-        let compacts = self.records.iter().any(|record| matches!(record, windlass_vocab::Record::Compacted(_)));
-        if compacts {
+        let shrinks = self.records.iter().any(|record| match record {
+            Record::Compacted(_) => true,
+            Record::Nudged(nudged) => nudged.rejects_reply(),
+            _ => false,
+        });
+        if shrinks {
             return self.transcript_now().meter;
         }
         let mut meter = self.state.transcript.meter.clone();
@@ -109,13 +109,13 @@ impl Draft<'_> {
         transcript
     }
 
-    fn next_eviction(&self) -> Option<Eviction> {
+    /// Returns the next step to a conversation that fits, where a turn would send this much.
+    fn next_eviction(&self, budget: &ContextBudget) -> Option<Eviction> {
         let run = self.run().filter(|run| run.has_known_models())?;
-        let budget = self.budget()?;
         let asked = run.started.compact && run.turn.0 == 0 && !run.left_out_since_reply;
         let row = if asked { HistoryKeeping::Summarised } else { run.policy().history };
         let messages = most_messages(row);
-        if !asked && !is_short(&budget) && messages.is_none_or(|(most, _)| self.meter().messages() <= most) {
+        if !asked && !is_short(budget) && messages.is_none_or(|(most, _)| self.meter().messages() <= most) {
             return None;
         }
         let transcript = self.transcript_now();
@@ -130,7 +130,7 @@ impl Draft<'_> {
                 request: u64::MAX,
             },
             (false, Some(window)) => {
-                let limits = limits(&transcript.meter, &model, row, &budget, window, messages);
+                let limits = limits(&transcript.meter, &model, row, budget, window, messages);
                 HistoryLimits { request: summary_request(run).unwrap_or(limits.request), ..limits }
             }
             (false, None) => {
@@ -245,7 +245,7 @@ impl Draft<'_> {
             let mut trial = Draft::new(self.state, self.at);
             trial.push(restored.clone());
             trial.start_run(RunSettings { compact: false, ..settings }, None);
-            if trial.next_eviction().is_some() {
+            if trial.budget().is_some_and(|budget| trial.next_eviction(&budget).is_some()) {
                 return;
             }
         }

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
-    ModelReplied, Nudge, NudgeCause, OutputForm, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind, Record,
-    RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, SpentElsewhere, StopBy,
+    ModelReplied, Nudge, NudgeCause, Nudged, OutputForm, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind,
+    Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, SpentElsewhere, StopBy,
     StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
 
 pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
 use crate::found_window::FoundWindows;
 use crate::guard::ProgressWatch;
+use crate::judge::{RequestWords, RunEvidence};
 use crate::snapshot_state::SnapshotState;
+pub use crate::step::{PlanProgress, RunningStep};
 
 /// The state of the loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +47,12 @@ pub struct LoopState {
     pub spending: Spending,
     /// The limits that a person raised, with what they are now.
     pub raised_limits: BTreeMap<SpendingLimit, u64>,
+    /// The plan of the last run that had one, and what came of it (S3).
+    pub plan: Arc<PlanProgress>,
     /// The session's own system prompt, which it keeps whatever is configured (C2).
     pub system: Option<Arc<str>>,
+    /// The person's newest message: what the next run is about.
+    pub(crate) request: Arc<RequestWords>,
     /// Set when the journal holds a record of a newer version: this binary may read but not write it.
     pub unknown: Option<Arc<str>>,
 }
@@ -94,7 +100,7 @@ pub struct Run {
     pub tools: Arc<BTreeSet<ToolName>>,
     /// The tokens used.
     pub usage: Usage,
-    /// Turns in which a summary was written; they don't count against the turn cap.
+    /// Turns in which a summary, a plan or the answer from its results was written; they don't count against the turn cap.
     pub summaries: u32,
     /// What the current turn summarises, if it does.
     pub summary: Option<SummaryTask>,
@@ -106,10 +112,18 @@ pub struct Run {
     pub found_windows: FoundWindows,
     /// What it has spent.
     pub spending: Spending,
+    /// What its child sessions have spent; other limits than its own and the session's count that by themselves.
+    pub spent_by_children: Spending,
     /// What other runs have spent on the same day, as it was last recorded.
     pub spent_elsewhere: SpentElsewhere,
     /// What the progress guards have observed.
     pub watch: Arc<ProgressWatch>,
+    /// What the records show of its work.
+    pub evidence: Arc<RunEvidence>,
+    /// Replies that the judge has sent back.
+    pub judged: u32,
+    /// What the model is told in the current turn alone, after the judge sent its reply back.
+    pub told_once: Option<Arc<str>>,
 }
 
 /// What a run waits for.
@@ -121,6 +135,8 @@ pub enum Phase {
     Modelling(Attempt),
     /// The results of a reply's calls.
     Calling(Vec<Call>),
+    /// The report of the child session that works on a step of the plan.
+    Stepping(RunningStep),
     /// Nothing: `decide` is at work, or a person is asked whether the run should continue. At the end of a batch an
     /// open run is never in this phase unless it is parked.
     Between,
@@ -146,8 +162,8 @@ pub struct Attempt {
 }
 
 impl Run {
-    /// Returns a run that has just started; `found_windows` are those that earlier runs found.
-    pub(crate) fn new(started: &RunStarted, found_windows: FoundWindows) -> Self {
+    /// Returns a run that has just started on this request; `found_windows` are those that earlier runs found.
+    pub(crate) fn new(started: &RunStarted, found_windows: FoundWindows, request: &RequestWords) -> Self {
         Self {
             id: started.run,
             started: Arc::new(started.clone()),
@@ -175,11 +191,15 @@ impl Run {
             budget: None,
             found_windows,
             spending: Spending::default(),
+            spent_by_children: Spending::default(),
             spent_elsewhere: SpentElsewhere {
                 day: started.spent_today.as_deref().copied().unwrap_or_default(),
                 agent: started.spent_by_agent.as_deref().copied().unwrap_or_default(),
             },
             watch: Arc::default(),
+            evidence: Arc::new(RunEvidence::new(request.clone())),
+            judged: 0,
+            told_once: None,
         }
     }
 
@@ -194,14 +214,14 @@ impl Run {
     pub fn calls(&self) -> &[Call] {
         match &self.phase {
             Phase::Calling(calls) => calls,
-            Phase::Pinning | Phase::Modelling(_) | Phase::Between => &[],
+            Phase::Pinning | Phase::Modelling(_) | Phase::Stepping(_) | Phase::Between => &[],
         }
     }
 
     fn call(&mut self, wanted: CallId) -> Option<&mut Call> {
         match &mut self.phase {
             Phase::Calling(calls) => calls.iter_mut().find(|call| call.request.call == wanted),
-            Phase::Pinning | Phase::Modelling(_) | Phase::Between => None,
+            Phase::Pinning | Phase::Modelling(_) | Phase::Stepping(_) | Phase::Between => None,
         }
     }
 
@@ -211,10 +231,12 @@ impl Run {
                 self.unseen.push(accepted.message_id.clone());
                 self.without_call = 0;
                 self.watch().person_spoke();
+                self.evidence().request.add(accepted);
             }
             Record::RunResumed(resumed) => {
                 self.watch().forget_reads();
-                if !self.waits_for_a_person() {
+                // A child session counts its own resumes.
+                if !self.waits_for_a_person() && self.step().is_none() {
                     self.idle_resumes += 1;
                 }
                 self.attendance = resumed.attendance;
@@ -250,20 +272,25 @@ impl Run {
                 self.move_call(finished.call, CallState::Finished(finished.outcome));
                 if let Phase::Calling(calls) = &self.phase {
                     Arc::make_mut(&mut self.watch).call_finished(calls, finished);
+                    if let Some(call) = calls.iter().find(|call| call.request.call == finished.call) {
+                        Arc::make_mut(&mut self.evidence).call_finished(call, finished);
+                    }
                 }
             }
             Record::QuestionAsked(asked) => self.ask(asked),
             Record::QuestionAnswered(answered) => self.answer(answered),
-            Record::Nudged(nudged) => self.nudged(nudged.why),
+            Record::Nudged(nudged) => self.nudged(nudged),
             Record::ToolWithheld(withheld) => self.watch().withheld(withheld),
             Record::Compacted(compacted) => self.left_out_since_reply |= compacted.method != CompactionMethod::Shrunk,
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
+            Record::FilesChanged(changed) => self.evidence().files_changed(&changed.changes),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)
             | Record::RunStarted(_)
             | Record::PlanChanged(_)
-            | Record::FilesChanged(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::UndoStarted(_)
             | Record::Undone(_)
             | Record::RunEnded(_)
@@ -274,6 +301,13 @@ impl Run {
     fn pinned(&mut self, pinned: &ContextPinned) {
         self.idle_resumes = 0;
         self.joined.extend(pinned.joined.iter().cloned());
+        if let Some(overview) = &pinned.overview {
+            let evidence = self.evidence();
+            evidence.add_files(overview.files.iter().map(|file| &file.path));
+            // The model has read these without a call.
+            let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
+            evidence.request.attached.extend(shown);
+        }
         match &mut self.phase {
             Phase::Pinning => self.phase = Phase::Between,
             Phase::Modelling(attempt) => {
@@ -283,7 +317,7 @@ impl Run {
                     attempt.mode = TurnMode::Tools;
                 }
             }
-            Phase::Calling(_) | Phase::Between => {}
+            Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => {}
         }
     }
 
@@ -291,9 +325,17 @@ impl Run {
         Arc::make_mut(&mut self.watch)
     }
 
-    fn nudged(&mut self, why: NudgeCause) {
-        self.watch().nudged(why);
-        match why {
+    pub(crate) fn evidence(&mut self) -> &mut RunEvidence {
+        Arc::make_mut(&mut self.evidence)
+    }
+
+    fn nudged(&mut self, nudged: &Nudged) {
+        self.watch().nudged(nudged.why);
+        if nudged.rejects_reply() {
+            self.judged += 1;
+            self.told_once = Some(nudged.text.as_str().into());
+        }
+        match nudged.why {
             NudgeCause::Reply(Nudge::Empty) => {
                 self.empties += 1;
                 // The empty reply added nothing to the cut-off text, which still needs its continuation.
@@ -307,6 +349,7 @@ impl Run {
             NudgeCause::Reply(Nudge::NoToolCall) => self.without_call += 1,
             NudgeCause::Reply(Nudge::Incomplete | Nudge::Deflection)
             | NudgeCause::ErrorTurns
+            | NudgeCause::PlanLeft
             | NudgeCause::Withheld
             | NudgeCause::Cycle
             | NudgeCause::TurnCap
@@ -320,10 +363,11 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
-        if !replied.role.is_turn() {
+        if !replied.role.is_of_conversation() {
             return;
         }
         self.left_out_since_reply = false;
+        self.told_once = None;
         self.add_to_answer(&replied.parts);
         let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         let paused = replied.stop == StopReason::Paused && !has_calls;
@@ -348,14 +392,13 @@ impl Run {
         self.turn = started.turn;
         self.budget = started.budget;
         self.summary = started.summary;
-        if started.mode.role().is_turn() {
+        if started.mode.reads_request() {
             if !std::mem::take(&mut self.continuing) {
                 self.answer = Arc::default();
             }
             self.unseen.clear();
-        } else {
-            self.summaries += 1;
         }
+        self.summaries += u32::from(!started.mode.role().is_turn());
         self.phase = Phase::Modelling(Attempt {
             number: 1,
             tries: 1,
@@ -382,7 +425,9 @@ impl Run {
             Call { request, edited: None, state, asks: None, pause: None, kept, approved, approval: None, asked_by };
         match &mut self.phase {
             Phase::Calling(calls) => calls.push(call),
-            Phase::Pinning | Phase::Modelling(_) | Phase::Between => self.phase = Phase::Calling(vec![call]),
+            Phase::Pinning | Phase::Modelling(_) | Phase::Stepping(_) | Phase::Between => {
+                self.phase = Phase::Calling(vec![call]);
+            }
         }
     }
 
@@ -416,6 +461,7 @@ impl Run {
                     Some(_) | None => self.move_call(*call, CallState::Asking(asked)),
                 }
             }
+            QuestionKind::Step { .. } => self.step_asks(asked),
             QuestionKind::Cycle => {
                 // The same question is used for replies without a call, which are not a cycle.
                 if self.without_call == 0 {
@@ -434,6 +480,7 @@ impl Run {
             self.parked = None;
             self.without_call = 0;
         }
+        self.step_answered(answered);
         let Phase::Calling(calls) = &mut self.phase else { return };
         for call in calls {
             let asked = call.question().filter(|asked| asked.question == answered.question).cloned();

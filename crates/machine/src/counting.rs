@@ -4,7 +4,7 @@
 //! Only sums are kept, and each record is measured once, so counting costs the same however long the history is. A
 //! tokenizer would be exact for a few models, and for all others no better than a corrected estimate.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use windlass_vocab::{
     CallInHistory, ContextPinned, ImageRef, Message, ModelName, ModelReplied, Part, PinnedContext, PlanItem, Record,
@@ -56,6 +56,12 @@ pub(crate) fn image_tokens<'a>(images: impl IntoIterator<Item = &'a ImageRef>) -
 /// Returns how many tokens there are at least where this many are estimated: half, as far as any server has counted.
 pub(crate) fn least(estimate: u64) -> u64 {
     estimate.saturating_mul(*CORRECTION.start()) / 100
+}
+
+/// Estimates the tokens of a prompt, which is mostly prose.
+#[must_use]
+pub fn prompt_tokens(text: &str) -> u64 {
+    prose(text)
 }
 
 /// Estimates the tokens of passages, which are mostly code.
@@ -120,7 +126,7 @@ pub(crate) fn enters_history(replied: &ModelReplied) -> bool {
         Part::Call { .. } => true,
         Part::Thinking { .. } | Part::Opaque { .. } => false,
     });
-    if !replied.role.is_turn() {
+    if !replied.role.is_of_conversation() {
         return false;
     }
     match replied.stop {
@@ -136,9 +142,9 @@ pub(crate) fn enters_history(replied: &ModelReplied) -> bool {
 pub struct ContextMeter {
     prefix: u64,
     tools: u64,
-    /// The models for which the rules about calls written as text take the place of the tool definitions.
-    text_models: BTreeSet<ModelName>,
-    text_rules: u64,
+    /// The models that are sent rules about calls written as text in place of the tool definitions, with the tokens of
+    /// the prefix that they are sent.
+    text_prefixes: BTreeMap<ModelName, u64>,
     /// All messages: those that are sent, and those that wait until the open turn is complete.
     history: u64,
     /// The part of it that is images.
@@ -148,16 +154,9 @@ pub struct ContextMeter {
     /// How many messages that are.
     messages: usize,
     plan: u64,
-    /// The estimate for the request that is under way.
-    asked: Option<AskedTokens>,
+    /// The estimate for the conversation in the request that is under way.
+    asked: Option<u64>,
     reports: BTreeMap<ModelName, TokenReport>,
-}
-
-/// The estimates for a request, by the way in which the model that answers it writes calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct AskedTokens {
-    native: u64,
-    text: u64,
 }
 
 /// Whether a model is sent images, or a sentence for each.
@@ -242,22 +241,20 @@ impl ContextMeter {
     /// by the request that is under way; `None` if that request does not contain the last one.
     pub(crate) fn since_last_report(&self, model: &ModelName) -> Option<(u64, u64)> {
         let report = self.reports.get(model).filter(|report| report.contained)?;
-        let asked = self.asked.map_or_else(|| self.total(model), |asked| self.of(asked, model));
+        let asked = self.asked.map_or_else(|| self.total(model), |asked| self.with_fixed(asked, model));
         Some((report.reported, asked.saturating_sub(report.estimated)))
     }
 
     /// Returns the estimates for the prefix and the tool definitions that this model is sent.
     fn fixed(&self, model: &ModelName) -> (u64, u64) {
-        if self.text_models.contains(model) {
-            (self.prefix.saturating_add(self.text_rules), 0)
-        } else {
-            (self.prefix, self.tools)
+        match self.text_prefixes.get(model) {
+            Some(prefix) => (*prefix, 0),
+            None => (self.prefix, self.tools),
         }
     }
 
     fn total(&self, model: &ModelName) -> u64 {
-        let (prefix, tools) = self.fixed(model);
-        prefix.saturating_add(tools).saturating_add(self.conversation())
+        self.with_fixed(self.conversation(), model)
     }
 
     fn conversation(&self) -> u64 {
@@ -268,14 +265,10 @@ impl ContextMeter {
         self.history.saturating_sub(unseen).saturating_add(self.plan)
     }
 
-    fn asked(&self) -> AskedTokens {
-        let rest = self.prefix.saturating_add(self.conversation());
-        AskedTokens { native: rest.saturating_add(self.tools), text: rest.saturating_add(self.text_rules) }
-    }
-
-    /// Returns the estimate for this model.
-    fn of(&self, asked: AskedTokens, model: &ModelName) -> u64 {
-        if self.text_models.contains(model) { asked.text } else { asked.native }
+    /// Returns the estimate for a request to this model with a conversation of these tokens.
+    fn with_fixed(&self, conversation: u64, model: &ModelName) -> u64 {
+        let (prefix, tools) = self.fixed(model);
+        prefix.saturating_add(tools).saturating_add(conversation)
     }
 
     /// Measures a record. A record that removes messages is followed by [`Self::measure_again`].
@@ -291,7 +284,7 @@ impl ContextMeter {
             Record::ContextPinned(pinned) => self.pinned(pinned),
             Record::PlanChanged(changed) => self.plan = plan(&changed.items),
             // A request for a summary sends only a part of the history: its count says nothing about the next turn.
-            Record::TurnStarted(started) => self.asked = started.mode.role().is_turn().then(|| self.asked()),
+            Record::TurnStarted(started) => self.asked = started.mode.role().is_turn().then(|| self.conversation()),
             Record::ModelReplied(replied) => self.replied(replied),
             Record::CallRequested(call) => self.add(requested(&call.name, call.arguments.as_str())),
             Record::CallFinished(finished) => {
@@ -300,7 +293,7 @@ impl ContextMeter {
             }
             Record::SessionChanged(changed) if changed.imported.is_some() => {
                 (self.prefix, self.tools) = (0, 0);
-                self.text_models.clear();
+                self.text_prefixes.clear();
                 self.replaced();
             }
             Record::SessionOpened(_)
@@ -317,6 +310,8 @@ impl ContextMeter {
             | Record::QuestionAsked(_)
             | Record::QuestionAnswered(_)
             | Record::ToolWithheld(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
             | Record::RunEnded(_)
@@ -326,14 +321,17 @@ impl ContextMeter {
 
     /// Measures the messages again, after some were removed or changed.
     pub(crate) fn measure_again<'a>(&mut self, messages: impl Iterator<Item = &'a Message>) {
-        let before = self.asked();
+        let before = self.conversation();
         (self.history, self.images, self.messages) = (0, 0, 0);
         for message in messages {
             self.add(estimate(message));
             self.images = self.images.saturating_add(image_tokens(message.images()));
             self.messages += 1;
         }
-        self.replaced_since(before);
+        // Messages that wait until the turn is complete are in both, and not in the request that is under way.
+        let after = self.conversation();
+        self.asked = self.asked.map(|asked| asked.saturating_add(after).saturating_sub(before));
+        self.replaced();
     }
 
     fn begin_run(&mut self, started: &RunStarted) {
@@ -351,12 +349,11 @@ impl ContextMeter {
 
     fn pinned(&mut self, pinned: &ContextPinned) {
         if let Some(context) = &pinned.context {
-            let before = self.asked();
             (self.prefix, self.tools) = (PER_MESSAGE + prose(&context.prefix), tools(context));
-            let text = context.text_calls.as_ref().filter(|_| context.dialect.is_none());
-            self.text_models = text.map(|text| text.models.clone()).unwrap_or_default();
-            self.text_rules = text.map_or(0, |text| prose(&text.rules));
-            self.replaced_since(before);
+            let named = context.partial_text_calls().flat_map(|text| &text.models);
+            let sent = |model: &ModelName| (model.clone(), PER_MESSAGE + prose(&context.prefix_of(model)));
+            self.text_prefixes = named.map(sent).collect();
+            self.replaced();
         }
     }
 
@@ -366,7 +363,7 @@ impl ContextMeter {
         let asked = self.asked.take().filter(|_| is_whole);
         if let Some(asked) = asked {
             // The provider has counted the passages too; the next request does not contain them.
-            let estimated = self.of(asked, &replied.model).saturating_add(replied.retrieved);
+            let estimated = self.with_fixed(asked, &replied.model).saturating_add(replied.retrieved);
             let report = TokenReport { reported: replied.usage.input, estimated, contained: true };
             self.reports.insert(replied.model.clone(), report);
         }
@@ -387,17 +384,6 @@ impl ContextMeter {
 
     fn add(&mut self, tokens: u64) {
         self.history = self.history.saturating_add(tokens);
-    }
-
-    /// Like `replaced`, where a request that is under way changes with it, because it was not sent yet or is sent again.
-    /// Messages that wait until the turn is complete are in both estimates, and not in that request.
-    fn replaced_since(&mut self, before: AskedTokens) {
-        let after = self.asked();
-        if let Some(asked) = &mut self.asked {
-            asked.native = asked.native.saturating_add(after.native).saturating_sub(before.native);
-            asked.text = asked.text.saturating_add(after.text).saturating_sub(before.text);
-        }
-        self.replaced();
     }
 
     fn replaced(&mut self) {

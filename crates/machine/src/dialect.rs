@@ -15,18 +15,25 @@ pub enum TextModels {
     None,
     /// Every model that the run may call.
     All(Dialect),
-    /// Only these: their servers support no tools.
-    Some(Dialect, BTreeSet<ModelName>),
+    /// These, each dialect with its models; the others use the wire's own format.
+    Some(Vec<(Dialect, BTreeSet<ModelName>)>),
 }
 
 impl LoopState {
-    /// Returns the dialect in which the open run has this model write calls; `None` means the wire's own format.
+    /// Returns the dialect in which the open run has this model write calls; `None` means the wire's own format. What is
+    /// known of the model counts more than the policy (M2).
     #[must_use]
     pub fn dialect_of(&self, model: &ModelName) -> Option<Dialect> {
         let run = self.run.as_ref()?;
-        let declared = run.started.model(model).is_some_and(|model| model.toolless);
-        let toolless = declared || self.toolless.contains(model);
-        if is_native(run.policy()) && !toolless { None } else { fallback(run.policy()) }
+        let known = run.started.model(model);
+        let toolless = known.is_some_and(|model| model.toolless) || self.toolless.contains(model);
+        let own = known.and_then(|model| model.dialect);
+        match own {
+            Some(dialect) if is_textual(dialect) => Some(dialect),
+            Some(Dialect::Native) if !toolless => None,
+            Some(_) | None if is_native(run.policy()) && !toolless => None,
+            Some(_) | None => fallback(run.policy()),
+        }
     }
 
     /// Returns which models of the open run write calls as text. One that can't call tools does not put the others,
@@ -35,12 +42,19 @@ impl LoopState {
     pub fn text_models(&self) -> TextModels {
         let Some(run) = &self.run else { return TextModels::None };
         let called = || run.started.chain.iter().chain(run.started.role_chains.values().flatten());
-        let models: BTreeSet<ModelName> = called().filter(|model| self.dialect_of(model).is_some()).cloned().collect();
-        let native = called().any(|model| !models.contains(model));
-        match fallback(run.policy()) {
-            Some(dialect) if native && !models.is_empty() => TextModels::Some(dialect, models),
-            Some(dialect) if !native && !models.is_empty() => TextModels::All(dialect),
-            Some(_) | None => TextModels::None,
+        let mut groups: Vec<(Dialect, BTreeSet<ModelName>)> = Vec::new();
+        for (model, dialect) in called().filter_map(|model| Some((model, self.dialect_of(model)?))) {
+            match groups.iter_mut().find(|(known, _)| *known == dialect) {
+                Some((_, models)) => {
+                    models.insert(model.clone());
+                }
+                None => groups.push((dialect, BTreeSet::from([model.clone()]))),
+            }
+        }
+        match &groups[..] {
+            [] => TextModels::None,
+            [(dialect, models)] if called().all(|model| models.contains(model)) => TextModels::All(*dialect),
+            [..] => TextModels::Some(groups),
         }
     }
 }
@@ -59,7 +73,7 @@ fn fallback(policy: &Policy) -> Option<Dialect> {
 
 fn is_textual(dialect: Dialect) -> bool {
     match dialect {
-        Dialect::ToolBlock | Dialect::Bracket | Dialect::Lines | Dialect::BareJson => true,
+        Dialect::ToolBlock | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::ToolTag => true,
         Dialect::Native | Dialect::Probe => false,
     }
 }

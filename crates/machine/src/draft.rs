@@ -6,6 +6,7 @@ use windlass_vocab::{
 };
 
 use crate::control::{LoopState, Phase, Run};
+use crate::judge::run_changes;
 use crate::state::State;
 use crate::texts;
 
@@ -88,8 +89,9 @@ impl<'a> Draft<'a> {
         let (tools, turns, usage) = (run.tools.as_ref().clone(), run.counted_turns(), run.usage);
         let dropped = run.stop.map(|by| run.dropped_by(by).to_vec()).unwrap_or_default();
         let (cut_off, wants_title) = (self.was_cut_off(), self.wants_title(reason));
-        let cost = run.started.models.iter().any(|model| model.prices.is_some()).then_some(run.spending.cost);
+        let cost = run.started.models.iter().any(|model| model.prices.is_some()).then_some(run.spent_in_all().cost);
         let answer = answer.into();
+        let changes = self.run().and_then(|run| run_changes(&run.evidence, &answer)).map(Box::new);
         self.push(RunEnded {
             reason,
             answer,
@@ -102,6 +104,7 @@ impl<'a> Draft<'a> {
             usage,
             cost,
             wants_title,
+            changes,
         });
     }
 
@@ -130,7 +133,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn nudge(&mut self, why: NudgeCause, evidence: impl Into<String>, text: &str) {
-        self.push(Nudged { why, evidence: evidence.into(), text: text.to_owned() });
+        self.push(Nudged { why, evidence: evidence.into(), text: text.to_owned(), faults: Vec::new() });
     }
 
     /// Starts the next turn, with tools if there are any, or does what the policy says at the turn cap.

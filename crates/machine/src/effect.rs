@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallId, CallRequested, Json, ModelName, ModelRole, QuestionAsked, QuestionId, Resumption, RunId, Timestamp, TurnId,
-    TurnMode, UndoId, UndoStarted,
+    CallId, CallRequested, Json, ModelName, ModelRole, QuestionAsked, QuestionId, Resumption, RunId, StopBy, Timestamp,
+    TurnId, TurnMode, UndoId, UndoStarted,
 };
 
 use crate::calls::startable;
-use crate::control::{Attempt, Call, CallApproval, CallState, Phase, Run};
+use crate::control::{Attempt, Call, CallApproval, CallState, Phase, Run, RunningStep};
 use crate::snapshot_state::SnapshotState;
 use crate::state::State;
 
@@ -84,6 +84,17 @@ pub enum Effect {
     },
     /// Restore files.
     Restore(Arc<UndoStarted>),
+    /// Have a child session carry out a step of the plan, and report how it ended; or stop that session.
+    RunStep {
+        /// The child's position.
+        child: CallId,
+        /// The step, from 0.
+        step: u32,
+        /// Counts the child's questions and their answers: with each the effect begins anew, and the child goes on.
+        rounds: u32,
+        /// Who stopped the run, if anybody.
+        stop: Option<StopBy>,
+    },
 }
 
 /// The identity of an effect.
@@ -109,6 +120,8 @@ pub enum EffectKey {
     TakeSnapshot(CallId),
     /// See [`Effect::Restore`].
     Restore(UndoId),
+    /// See [`Effect::RunStep`]; the last number is how often it began anew.
+    RunStep(CallId, u32),
 }
 
 impl Effect {
@@ -126,6 +139,7 @@ impl Effect {
             Self::Ask(asked) => EffectKey::Ask(asked.question),
             Self::TakeSnapshot { request, .. } => EffectKey::TakeSnapshot(request.call),
             Self::Restore(started) => EffectKey::Restore(started.undo),
+            Self::RunStep { child, rounds, stop, .. } => EffectKey::RunStep(*child, rounds + u32::from(stop.is_some())),
         }
     }
 }
@@ -169,6 +183,13 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
             owed.extend(startable(run).filter_map(owed_permission_check));
             owed.extend(calls.iter().filter_map(Call::question).map(|asked| Effect::Ask(Arc::clone(asked))));
         }
+        Phase::Stepping(running) => {
+            let RunningStep { child, step, .. } = *running;
+            if run.stop.is_none() {
+                owed.extend(running.open.iter().map(|asked| Effect::Ask(Arc::clone(asked))));
+            }
+            owed.push(Effect::RunStep { child, step, rounds: running.rounds(), stop: run.stop });
+        }
         Phase::Between => {}
     }
     owed
@@ -178,7 +199,7 @@ pub fn outstanding(state: &State) -> Vec<Effect> {
 fn owed_model_call(run: &Run) -> Option<Effect> {
     match &run.phase {
         Phase::Modelling(attempt) => Some(model_call(run, run.attempt_key()?, attempt)),
-        Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+        Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => None,
     }
 }
 
@@ -223,7 +244,7 @@ impl Run {
     pub fn attempt_key(&self) -> Option<AttemptKey> {
         match &self.phase {
             Phase::Modelling(attempt) => Some(AttemptKey { run: self.id, turn: self.turn, attempt: attempt.number }),
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => None,
+            Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => None,
         }
     }
 }

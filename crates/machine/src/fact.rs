@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Answer, AnsweredBy, Attachment, Attendance, CallId, CommandExit, Cut, Elicitation, Failure, FilesChanged, ImageRef,
-    Json, LeaseTaken, MessageId, ModelName, ModelRole, OutcomeKind, OutputSpec, Part, Pause, PinnedContext, PlanItem,
-    Policy, PreparedCall, Preview, QuestionId, Remedy, RunModel, SessionChanged, SessionOpened, SnapshotTaken,
-    Spending, StopBy, StopReason, TextOrigin, Timestamp, UndoId, Usage, VerdictReason,
+    Answer, AnsweredBy, Attachment, Attendance, CallId, ChildReported, CommandExit, Cut, Elicitation, Failure,
+    FilesChanged, ImageRef, Json, LeaseTaken, MessageId, ModelName, ModelRole, OutcomeKind, OutputSpec, Part, Pause,
+    PinnedContext, PlanItem, Policy, PreparedCall, Preview, QuestionAsked, QuestionId, Remedy, RunModel,
+    SessionChanged, SessionOpened, SnapshotTaken, Spending, StopBy, StopReason, TextOrigin, Timestamp, UndoId, Usage,
+    VerdictReason, WorkspaceOverview,
 };
 
 use crate::AttemptKey;
+use crate::plan::PlannedStep;
 use crate::undo::CheckedUndo;
 
 /// A fact with its time.
@@ -153,8 +155,8 @@ pub enum Fact {
         /// What happens to calls that wait for approval.
         approvals: OpenApprovals,
     },
-    /// The prefix and the offered tools were collected.
-    Pinned(PinnedContext),
+    /// The prefix and the offered tools were collected, and what the workspace holds where the run begins with that.
+    Pinned(PinnedContext, Option<Box<WorkspaceOverview>>),
     /// The tools that the open run offers have changed since they were pinned.
     OfferChanged {
         /// The context that it sends before the conversation from now on.
@@ -189,6 +191,28 @@ pub enum Fact {
         malformed: Option<String>,
         /// The estimated tokens of the passages that were sent for this turn only.
         retrieved: u64,
+    },
+    /// A planner answered.
+    Planned {
+        /// The attempt.
+        attempt: AttemptKey,
+        /// The reply.
+        parts: Vec<Part>,
+        /// Why the model stopped.
+        stop: StopReason,
+        /// The tokens used.
+        usage: Usage,
+        /// The steps in it, taken apart by the files of the workspace.
+        steps: Vec<PlannedStep>,
+    },
+    /// The child session that works on a step of the plan has ended its run.
+    StepReported(ChildReported),
+    /// The child session that works on a step of the plan waits for an answer to this question of its own.
+    StepAsked {
+        /// The child's position.
+        child: CallId,
+        /// Its question.
+        asked: Box<QuestionAsked>,
     },
     /// A model call was aborted; this is what it had streamed.
     HandedBack {

@@ -125,6 +125,11 @@ impl ProgressWatch {
         }
     }
 
+    /// Whether the last two turns with calls made the same calls with the same results.
+    pub(crate) fn repeats_last_turn(&self) -> bool {
+        matches!(self.trail.as_slice(), [.., before, last] if before == last)
+    }
+
     /// Files may have changed unobserved: another process took over, or the run waited for a person.
     pub(crate) fn forget_reads(&mut self) {
         self.reads.clear();
@@ -146,6 +151,7 @@ impl ProgressWatch {
             | NudgeCause::Summarise
             | NudgeCause::ContextFull
             | NudgeCause::Halt
+            | NudgeCause::PlanLeft
             | NudgeCause::Misfit
             | NudgeCause::Withheld => {}
         }

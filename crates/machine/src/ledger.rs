@@ -161,6 +161,8 @@ impl<'a> LedgerReader<'a> {
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
             | Record::PlanChanged(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
             | Record::RunEnded(_)

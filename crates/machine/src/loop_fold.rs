@@ -6,6 +6,7 @@ use windlass_vocab::{ModelRole, NextAttempt, QuestionId, Record};
 
 use crate::control::{LoopState, Run};
 use crate::found_window::FoundWindows;
+use crate::judge::RequestWords;
 
 impl LoopState {
     /// Returns the number of the next question.
@@ -21,11 +22,12 @@ impl LoopState {
             Record::RunStarted(started) => {
                 self.runs = started.run.0;
                 self.forget_raised_limits();
+                self.begin_plan(started);
                 self.keep_found_windows(started);
                 if let Some(system) = &started.system {
                     self.system = Some(system.as_ref().into());
                 }
-                self.run = Some(Run::new(started, self.found_windows.clone()));
+                self.run = Some(Run::new(started, self.found_windows.clone(), &self.request));
             }
             Record::RunEnded(ended) => self.end_run(ended),
             Record::QuestionAsked(asked) => {
@@ -64,7 +66,11 @@ impl LoopState {
                 self.raise_limit(answered);
                 self.in_run(record);
             }
-            Record::SessionChanged(_) | Record::LeaseTaken(_) | Record::FilesChanged(_) => {}
+            Record::MessageAccepted(accepted) => {
+                self.request = Arc::new(RequestWords::of(accepted));
+                self.in_run(record);
+            }
+            Record::SessionChanged(_) | Record::LeaseTaken(_) => {}
             Record::ModelReplied(replied) => {
                 self.charge_reply(replied);
                 if replied.role == ModelRole::Title {
@@ -74,8 +80,11 @@ impl LoopState {
                 self.in_run(record);
                 self.find_window(replied);
             }
+            Record::PlanChanged(changed) => self.plan_changed(changed),
+            Record::ChildSpawned(spawned) => self.child_spawned(spawned),
+            Record::ChildReported(reported) => self.child_reported(reported),
             Record::SnapshotTaken(_)
-            | Record::MessageAccepted(_)
+            | Record::FilesChanged(_)
             | Record::RunResumed(_)
             | Record::ContextPinned(_)
             | Record::TurnStarted(_)
@@ -86,7 +95,6 @@ impl LoopState {
             | Record::CallFinished(_)
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
-            | Record::PlanChanged(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_) => self.in_run(record),
         }

@@ -7,7 +7,7 @@ use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, CacheReport, CallFinished, CallId, CallSettled, ContextPinned, EndReason,
     Failure, FailureClass, Grant, MessageAccepted, ModelName, ModelReplied, ModelRole, NextAttempt, OutcomeKind, Part,
     PinnedContext, PlanChanged, PreparedCall, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind,
-    QuestionOption, Record, Settlement, StopReason, TurnMode, Usage,
+    QuestionOption, Record, Settlement, StopReason, TurnMode, Usage, WorkspaceOverview,
 };
 
 use crate::blank::is_blank;
@@ -51,7 +51,7 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         }
         Fact::Retried(run_settings) => draft.retry(*run_settings),
         Fact::Resumed { attendance, deadline, approvals } => draft.resume(attendance, deadline, approvals),
-        Fact::Pinned(context) => draft.pin(context),
+        Fact::Pinned(context, overview) => draft.pin(context, overview),
         Fact::OfferChanged { context, joined } => draft.pin_anew(context, joined),
         Fact::Failed { attempt, failure, usage } if draft.is_for_title(attempt) => {
             draft.fail_title(attempt, failure, usage);
@@ -63,6 +63,9 @@ fn draft(state: &State, input: Input) -> Option<Draft<'_>> {
         Fact::Replied { attempt, parts, stop, usage, calls, misfit, malformed, retrieved } => {
             draft.reply(attempt, parts, stop, usage, calls, ReplyNotes { misfit, malformed, retrieved });
         }
+        Fact::Planned { attempt, parts, stop, usage, steps } => draft.take_plan(attempt, parts, stop, usage, steps),
+        Fact::StepReported(report) => draft.step_reported(report),
+        Fact::StepAsked { child, asked } => draft.step_asked(child, *asked),
         Fact::HandedBack { attempt, text, usage } => draft.hand_back(attempt, text, usage),
         Fact::CallDone { call, finished } => draft.call_done(call, finished),
         Fact::CallNeedsApproval { call, preview, because } => draft.require_approval(call, preview, because),
@@ -123,13 +126,14 @@ impl Draft<'_> {
         }
     }
 
-    fn pin(&mut self, context: PinnedContext) {
+    fn pin(&mut self, context: PinnedContext, overview: Option<Box<WorkspaceOverview>>) {
         let Some(run) = self.run().filter(|run| run.wants_context()) else { return };
         let begins = matches!(run.phase, Phase::Pinning);
         let same = self.state.transcript.context.as_deref() == Some(&context);
-        self.push(ContextPinned { context: (!same).then_some(context), joined: BTreeSet::new() });
+        let (context, overview) = ((!same).then_some(context), overview.filter(|_| begins));
+        self.push(ContextPinned { context, joined: BTreeSet::new(), overview });
         if begins {
-            self.next_turn();
+            self.first_turn();
         }
     }
 
@@ -166,7 +170,8 @@ impl Draft<'_> {
         };
         let ends = next == NextAttempt::End;
         let (model, ending) = (run.model_of(attempt), ending_failure(run, attempt, failure.clone(), self.at));
-        let role = ModelRole::Turn;
+        // A failed call for a summary has the role of a turn, as before there were others.
+        let role = if mode == TurnMode::Summary { ModelRole::Turn } else { mode.role() };
         let failed = AttemptFailed { attempt: key.attempt, model, failure, next, usage, role };
         if mode == TurnMode::Summary {
             return self.summary_failed(failed);
@@ -177,10 +182,8 @@ impl Draft<'_> {
         }
         if let Some(breach) = breach {
             self.stop_at_limit(&breach, None);
-        } else if ends && mode == TurnMode::WrapUp {
-            self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(ending));
         } else if ends {
-            self.end(EndReason::Failed, ending.message.clone(), Some(ending));
+            self.end_without_model(mode, ending);
         }
     }
 
@@ -234,7 +237,7 @@ impl Draft<'_> {
         if !calls.is_empty() {
             return self.take_calls(calls);
         }
-        if stop == StopReason::Paused && self.run().is_some_and(Run::continues_paused_reply) {
+        if stop == StopReason::Paused && mode.role().is_turn() && self.run().is_some_and(Run::continues_paused_reply) {
             return self.continue_paused_reply(mode);
         }
         if let Some(told) = malformed.filter(|_| mode == TurnMode::Tools) {
@@ -246,7 +249,8 @@ impl Draft<'_> {
                 self.end(EndReason::Unfinished, text, None);
             }
             TurnMode::Tools | TurnMode::Talk => self.take_text_reply(mode, stop, &text, misfit),
-            TurnMode::Summary | TurnMode::Title => {}
+            TurnMode::Synthesis => self.end_synthesis(&text),
+            TurnMode::Summary | TurnMode::Title | TurnMode::Plan => {}
         }
     }
 
@@ -350,6 +354,8 @@ impl Draft<'_> {
                 self.go_on_with_calls();
             }
             (QuestionKind::Approval { .. } | QuestionKind::Elicitation { .. }, _) => self.go_on_with_calls(),
+            // The child session is told, and goes on.
+            (QuestionKind::Step { .. }, _) => {}
             (QuestionKind::Cycle, QuestionOption::Once) => self.go_on_after_pause(without_call),
             (QuestionKind::Cycle, _) => self.halt(without_call),
             (QuestionKind::Stuck, QuestionOption::Once) => self.take_up(),
@@ -366,7 +372,13 @@ impl Draft<'_> {
     fn pending(&self, question: QuestionId) -> Option<QuestionAsked> {
         let run = self.run()?;
         let of_calls = run.calls().iter().filter_map(Call::question);
-        run.parked.iter().chain(of_calls).find(|asked| asked.question == question).map(|asked| asked.as_ref().clone())
+        let of_step = run.step().into_iter().flat_map(|step| &step.open);
+        run.parked
+            .iter()
+            .chain(of_calls)
+            .chain(of_step)
+            .find(|asked| asked.question == question)
+            .map(|asked| asked.as_ref().clone())
     }
 }
 

@@ -115,6 +115,11 @@ fn example_call(dialect: Option<Dialect>, spec: &ToolSpec) -> String {
         }
         Some(Dialect::Lines) => format!("Tool: {name}\nArguments: {arguments}"),
         Some(Dialect::BareJson) => format!("{{\"name\": \"{name}\", \"arguments\": {arguments}}}"),
+        Some(Dialect::ToolTag) => {
+            let name = if spec.name.is_local() { bare } else { name };
+            let element = field.map(|field| format!("<{field}>...</{field}>\n")).unwrap_or_default();
+            format!("<tool name=\"{name}\">\n{element}</tool>")
+        }
     }
 }
 

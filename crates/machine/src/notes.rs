@@ -122,6 +122,8 @@ impl WorkNotes {
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
             | Record::PlanChanged(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
             | Record::Unknown(_) => {}

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Parallel, Planning, Policy, Reasoning,
-    ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
-    UnfinishedCall,
+    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Overview, Parallel, Planning, Policy,
+    Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
+    UnaskedChanges, UnfinishedCall,
 };
 
 /// The presets' names.
@@ -39,6 +39,8 @@ struct PresetColumn {
     nudges: &'static [Nudge],
     planning: Planning,
     history: HistoryKeeping,
+    overview: Overview,
+    unasked_changes: UnaskedChanges,
 }
 
 const OWN: Sampling =
@@ -64,12 +66,14 @@ const ROWS: [PresetColumn; 6] = [
         nudges: &[],
         planning: Planning::No,
         history: HistoryKeeping::AllThatFits,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     },
     PresetColumn {
         name: "local-model",
         cap: (10, TurnCapAction::WrapUp),
         retry: (2, 1_000, NO_CEILING),
-        dialects: &[Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
+        dialects: &[Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson, Dialect::ToolTag],
         tools: &[ToolSource::BuiltIn, ToolSource::Mcp],
         ends_by: EndsBy::JudgedText,
         sampling: Sampling {
@@ -87,6 +91,8 @@ const ROWS: [PresetColumn; 6] = [
         nudges: &[Nudge::Incomplete, Nudge::Deflection, Nudge::Empty, Nudge::CutOff],
         planning: Planning::Optional,
         history: HistoryKeeping::Summarised,
+        overview: Overview::On,
+        unasked_changes: UnaskedChanges::Ask,
     },
     PresetColumn {
         name: "assistant",
@@ -110,6 +116,8 @@ const ROWS: [PresetColumn; 6] = [
         nudges: &[Nudge::Empty, Nudge::CutOff],
         planning: Planning::No,
         history: HistoryKeeping::Consolidated { messages: 100 },
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     },
     PresetColumn {
         name: "task",
@@ -129,6 +137,8 @@ const ROWS: [PresetColumn; 6] = [
         nudges: &[Nudge::NoToolCall],
         planning: Planning::No,
         history: HistoryKeeping::Pruned,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     },
     PresetColumn {
         name: "operator",
@@ -152,6 +162,8 @@ const ROWS: [PresetColumn; 6] = [
         nudges: &[],
         planning: Planning::No,
         history: HistoryKeeping::Summarised,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     },
     PresetColumn {
         name: "default",
@@ -171,6 +183,8 @@ const ROWS: [PresetColumn; 6] = [
         nudges: &[Nudge::Empty, Nudge::CutOff],
         planning: Planning::Optional,
         history: HistoryKeeping::Summarised,
+        overview: Overview::TextCalls,
+        unasked_changes: UnaskedChanges::Allow,
     },
 ];
 
@@ -215,6 +229,8 @@ impl PresetColumn {
             agent_cost_limit: None,
             agent_token_limit: None,
             retrieve: Retrieve::Off,
+            overview: self.overview,
+            unasked_changes: self.unasked_changes,
         }
     }
 }

@@ -79,6 +79,12 @@ impl LoopState {
         self.raised_limits.get(&limit).map_or(own, |raised| own.max(*raised))
     }
 
+    /// Returns what is left of a limit of the run's policy.
+    pub(crate) fn left_of(&self, run: &Run, limit: SpendingLimit, at: Timestamp) -> Option<u64> {
+        let allowed = self.allowed(limit, limit.in_policy(run.policy())?);
+        Some(allowed.saturating_sub(self.spent(run, limit, at)))
+    }
+
     /// Returns what was spent of a limit.
     fn spent(&self, run: &Run, limit: SpendingLimit, at: Timestamp) -> u64 {
         let cost = |spending: Spending| u64::try_from(spending.cost.0).unwrap_or_default();
@@ -86,8 +92,8 @@ impl LoopState {
         day += run.spending;
         agent += run.spending;
         match limit {
-            SpendingLimit::RunCost => cost(run.spending),
-            SpendingLimit::RunTokens => run.spending.tokens,
+            SpendingLimit::RunCost => cost(run.spent_in_all()),
+            SpendingLimit::RunTokens => run.spent_in_all().tokens,
             SpendingLimit::RunTime => run.started.began.map_or(0, |began| at.ms_since(began)),
             SpendingLimit::SessionCost => cost(self.spending),
             SpendingLimit::SessionTokens => self.spending.tokens,
@@ -211,8 +217,15 @@ impl Draft<'_> {
         let asks = self.is_attended() && mode != TurnMode::Summary;
         let next = match mode {
             TurnMode::Summary => NextAttempt::PlainSummary,
-            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp if asks => NextAttempt::Retry { at: self.at },
-            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Title => NextAttempt::End,
+            TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Plan | TurnMode::Synthesis if asks => {
+                NextAttempt::Retry { at: self.at }
+            }
+            TurnMode::Tools
+            | TurnMode::Talk
+            | TurnMode::WrapUp
+            | TurnMode::Plan
+            | TurnMode::Synthesis
+            | TurnMode::Title => NextAttempt::End,
         };
         let failed = AttemptFailed { next, ..failed };
         if mode == TurnMode::Summary {
@@ -254,8 +267,11 @@ impl Draft<'_> {
 
     /// Continues after a person raised a limit. Another limit may forbid the call, too.
     pub(crate) fn go_on_spending(&mut self, turn: Option<TurnMode>) {
-        if let Some(mode) = turn {
-            return self.start_turn(mode);
+        match turn {
+            // The plan goes on, with its next step or with the answer.
+            Some(TurnMode::Synthesis) => return self.next_step(),
+            Some(mode) => return self.start_turn(mode),
+            None => {}
         }
         let model = self.run().and_then(Run::called_model);
         if let Some(breach) = model.and_then(|model| self.breach(&model, Spending::default())) {

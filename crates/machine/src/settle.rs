@@ -169,6 +169,7 @@ impl Draft<'_> {
                     self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
                 }
                 QuestionKind::Settlement { .. }
+                | QuestionKind::Step { .. }
                 | QuestionKind::Cycle
                 | QuestionKind::Stuck
                 | QuestionKind::Purse { .. } => {}

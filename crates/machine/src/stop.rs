@@ -11,10 +11,11 @@ use crate::control::{Phase, Run};
 use crate::draft::Draft;
 
 impl Draft<'_> {
-    /// Stops the run at once; if a model is being called, the run ends only after its streamed text was handed back.
+    /// Stops the run at once; if a model is being called, the run ends only after its streamed text was handed back, and if
+    /// a child session works on a step, only after that one was stopped.
     pub(crate) fn stop(&mut self, by: StopBy) {
         let Some(run) = self.run().filter(|run| run.stop.is_none()) else { return };
-        let hands_back = matches!(run.phase, Phase::Modelling(_)) && run.parked.is_none();
+        let hands_back = matches!(run.phase, Phase::Modelling(_) | Phase::Stepping(_)) && run.parked.is_none();
         self.push(CancelAsked { by });
         if !hands_back {
             self.end(EndReason::Cancelled, "", None);
@@ -44,19 +45,26 @@ impl Draft<'_> {
                 retrieved: 0,
             });
         }
-        // A summary is no answer.
-        let answer = if role.is_turn() { text } else { String::new() };
+        // Neither a summary nor a plan is an answer.
+        let answer = if role.is_of_conversation() { text } else { String::new() };
         self.end(EndReason::Cancelled, answer, None);
     }
 }
 
 impl Run {
     /// Whether a new message joins the run (L7): not when the run is being stopped or wrapped up, because the model
-    /// would never see the message.
+    /// would never see the message; nor while a plan is made and carried out, which is about what was said before it.
     #[must_use]
     pub fn takes_words(&self) -> bool {
-        let wraps_up = matches!(&self.phase, Phase::Modelling(attempt) if attempt.mode == TurnMode::WrapUp);
-        self.policy().steering == Steering::Inject && self.stop.is_none() && !wraps_up
+        let takes = match &self.phase {
+            Phase::Modelling(attempt) => match attempt.mode {
+                TurnMode::WrapUp | TurnMode::Plan | TurnMode::Synthesis => false,
+                TurnMode::Tools | TurnMode::Talk | TurnMode::Summary | TurnMode::Title => true,
+            },
+            Phase::Stepping(_) => false,
+            Phase::Pinning | Phase::Calling(_) | Phase::Between => true,
+        };
+        self.policy().steering == Steering::Inject && self.stop.is_none() && takes
     }
 
     /// Returns the messages that a stop drops: those that joined the run and that no model has seen. A person's stop

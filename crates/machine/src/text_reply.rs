@@ -1,11 +1,12 @@
-//! The judge: decides what follows a reply without calls (S1, S2), by evidence alone: whether there is text, and
-//! whether it was cut off.
+//! Decides what follows a reply without calls (S2): whether there is text, whether it was cut off, and, where the policy
+//! has runs end by judged text, what the judge says of it (S1).
 
-use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, StopReason, TurnMode};
+use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, Nudged, ReplyFault, StopReason, ToolSpec, TurnMode};
 
 use crate::blank::is_blank;
 use crate::control::Run;
 use crate::draft::Draft;
+use crate::judge::{JUDGE_NUDGES, JudgedReply, Judgement, judge, nudge_text};
 use crate::texts;
 
 const CONTINUATIONS: u32 = 3;
@@ -13,19 +14,25 @@ const CONTINUATIONS: u32 = 3;
 const PAUSES: u32 = 5;
 
 /// What follows a reply without calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum AfterTextReply {
     /// It is the answer.
     Complete,
+    /// It is accepted, but something that was asked for is not done.
+    Unfinished,
     /// The model gets a nudge to continue.
     Nudge(Nudge),
+    /// The judge sends it back.
+    SendBack(Nudge, Vec<ReplyFault>),
+    /// The judge would send it back, but the model repeats itself: it must wrap up.
+    Halt,
     /// It is empty again: one call without tools must report what was done.
     Summarise,
     /// It is empty, and the policy has no nudge for that: the run ends without an answer.
     NoAnswer,
 }
 
-/// Decides what follows the reply that `run` has just recorded.
+/// Decides what follows the reply that `run` has just recorded, apart from the judge.
 fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> AfterTextReply {
     let policy = run.policy();
     let on = |nudge: Nudge| policy.nudges.contains(&nudge);
@@ -45,6 +52,12 @@ fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
     AfterTextReply::Complete
 }
 
+/// Whether the judge reads the text of a run's turns: only where tools could do the work, and where the answer has no
+/// form that is checked anyway.
+fn is_judged(run: &Run, mode: TurnMode) -> bool {
+    run.policy().ends_by == EndsBy::JudgedText && mode == TurnMode::Tools && run.started.output.is_none()
+}
+
 impl Run {
     /// Whether the reply that was just recorded, if it is a paused one, is to be continued.
     pub(crate) fn continues_paused_reply(&self) -> bool {
@@ -58,18 +71,31 @@ impl Draft<'_> {
         match mode {
             TurnMode::Tools | TurnMode::Talk => self.next_turn_in(mode),
             // Neither of these counts for the cap.
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => self.start_turn(mode),
+            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => {
+                self.start_turn(mode);
+            }
         }
     }
 
     /// Handles a reply without calls: it is the answer, or the run continues.
     pub(crate) fn take_text_reply(&mut self, mode: TurnMode, stop: StopReason, text: &str, misfit: Option<String>) {
         let Some(run) = self.run() else { return };
-        let follows = after_text_reply(run, mode, stop, text);
+        let follows = match after_text_reply(run, mode, stop, text) {
+            AfterTextReply::Complete if is_judged(run, mode) => self.after_judgement(run),
+            follows => follows,
+        };
         // Messages that arrived meanwhile are not answered yet (L7); at the turn cap the answer takes precedence.
         let goes_on = !run.unseen.is_empty() && run.counted_turns() < run.policy().turn_cap;
         match follows {
-            AfterTextReply::Complete | AfterTextReply::NoAnswer if goes_on => self.next_turn(),
+            AfterTextReply::Complete | AfterTextReply::Unfinished | AfterTextReply::NoAnswer if goes_on => {
+                self.next_turn();
+            }
+            AfterTextReply::Unfinished => {
+                let answer = run.answer.to_string();
+                self.end(EndReason::Unfinished, answer, None);
+            }
+            AfterTextReply::SendBack(nudge, faults) => self.send_reply_back(nudge, faults),
+            AfterTextReply::Halt => self.halt(0),
             AfterTextReply::Complete => self.complete(misfit),
             AfterTextReply::NoAnswer if run.started.output.is_some() => self.complete(misfit),
             AfterTextReply::NoAnswer => self.end_without_answer(),
@@ -87,9 +113,63 @@ impl Draft<'_> {
         }
     }
 
+    /// Decides what follows a reply that is text, by what the judge says of it.
+    fn after_judgement(&self, run: &Run) -> AfterTextReply {
+        let (text, evidence) = (run.answer.as_ref(), run.evidence.as_ref());
+        let history = &self.state.transcript.history;
+        let (nudge, faults) = match judge(&JudgedReply { text, evidence, offer: self.offered(), history }) {
+            Judgement::Complete => return AfterTextReply::Complete,
+            Judgement::Incomplete(faults) => (Nudge::Incomplete, faults),
+            Judgement::Deflecting(faults) => (Nudge::Deflection, faults),
+        };
+        if run.judged >= JUDGE_NUDGES || !run.policy().nudges.contains(&nudge) {
+            let is_evident = faults.iter().any(ReplyFault::is_evident);
+            return if is_evident { AfterTextReply::Unfinished } else { AfterTextReply::Complete };
+        }
+        if run.watch.repeats_last_turn() { AfterTextReply::Halt } else { AfterTextReply::SendBack(nudge, faults) }
+    }
+
+    /// Sends a reply back: it leaves the history, and the model is told why, for one turn.
+    fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
+        let given = self.run().map_or(0, |run| run.judged);
+        let text = nudge_text(&faults, self.offered(), given);
+        self.push(Nudged { why: NudgeCause::Reply(nudge), evidence: String::new(), text, faults });
+        self.next_turn();
+    }
+
+    /// Returns the tools that the run offers.
+    fn offered(&self) -> &[ToolSpec] {
+        self.state.transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default()
+    }
+
     /// Ends the run as unfinished, because its last reply is empty: whatever was done, it was not reported (S2).
     pub(crate) fn end_without_answer(&mut self) {
         let said = self.run().map(|run| run.answer.to_string()).filter(|answer| !is_blank(answer));
         self.end(EndReason::Unfinished, said.unwrap_or_else(|| texts::EMPTY_ANSWER.to_owned()), None);
+    }
+}
+
+/// How much warmer a reply is sampled for each that the judge sent back, and up to what, in thousandths.
+const WARMER: u32 = 300;
+const WARMEST: u32 = 900;
+
+impl Run {
+    /// Returns the temperature of a turn, in thousandths. The turn after a reply that the judge sent back is sampled
+    /// more freely, so that the model does not write the same again.
+    #[must_use]
+    pub fn temperature_milli(&self, mode: TurnMode) -> Option<u32> {
+        let sampling = &self.policy().sampling;
+        match mode {
+            TurnMode::Tools => sampling.tool_temperature_milli.map(|usual| match &self.told_once {
+                Some(_) => usual.saturating_add(WARMER.saturating_mul(self.judged)).min(WARMEST.max(usual)),
+                None => usual,
+            }),
+            TurnMode::Talk
+            | TurnMode::WrapUp
+            | TurnMode::Summary
+            | TurnMode::Title
+            | TurnMode::Plan
+            | TurnMode::Synthesis => sampling.talk_temperature_milli,
+        }
     }
 }

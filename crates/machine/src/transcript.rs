@@ -3,7 +3,7 @@
 //!
 //! The history is valid at every moment: a reply with calls enters it together with all its results, in call order
 //! (J10, L9), and messages that arrive during a turn wait until after it. It only grows, except at a `Compacted`, which
-//! starts a new epoch.
+//! starts a new epoch, and when the judge sends back a reply, which then was never sent.
 
 mod compaction;
 
@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     CallFinished, CallId, CallInHistory, CallRequested, Grant, ImageRef, Message, MessageId, ModelName, ModelReplied,
-    Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
+    OverviewFile, Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin, WorkspaceOverview,
 };
 
 use self::compaction::LeftOut;
 use crate::cache_watch::CacheWatch;
 use crate::counting::{ContextMeter, enters_history};
 use crate::notes::WorkNotes;
+use crate::overview::before_request;
 
 /// The conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +64,10 @@ pub struct Transcript {
     unsent: Vec<UnsentWords>,
     runs: u32,
     open: bool,
+    /// The person's newest message, where an overview of the workspace was put in front of it.
+    own_words: Option<String>,
+    /// Texts of overviews that nobody has checked, and where they came from (X4).
+    overview_origins: Vec<(TextOrigin, String)>,
 }
 
 /// A message of the user role, and who really wrote it.
@@ -131,17 +136,18 @@ impl Transcript {
 
     /// Returns the results from outside that are still sent, with their origins, newest first.
     pub fn outside_texts(&self) -> impl Iterator<Item = (&TextOrigin, &str)> {
-        self.history.iter().rev().filter_map(|message| match message {
+        let results = self.history.iter().rev().filter_map(|message| match message {
             Message::Tool { call, text, .. } => Some((self.origins.get(call)?, text.as_str())),
             Message::User { .. } | Message::Assistant { .. } => None,
-        })
+        });
+        results.chain(self.overview_origins.iter().rev().map(|(origin, text)| (origin, text.as_str())))
     }
 
     /// Returns the person's newest message, if it is still sent.
     #[must_use]
     pub fn newest_words(&self) -> Option<&str> {
         match self.history.get(self.last_words?)? {
-            Message::User { text, .. } => Some(text),
+            Message::User { text, .. } => Some(self.own_words.as_ref().unwrap_or(text)),
             Message::Assistant { .. } | Message::Tool { .. } => None,
         }
     }
@@ -177,6 +183,9 @@ impl Transcript {
                     self.context = Some(Arc::new(context.clone()));
                     self.epoch += 1;
                 }
+                if let Some(overview) = pinned.overview.as_ref().filter(|overview| !overview.is_for_judge) {
+                    self.show_overview(overview);
+                }
             }
             Record::TurnStarted(started) => {
                 if self.turn == OpenTurn::Asked {
@@ -184,7 +193,7 @@ impl Transcript {
                     self.close_turn();
                 }
                 self.turn = OpenTurn::Asked;
-                if started.mode.role().is_turn() {
+                if started.mode.reads_request() {
                     self.unsent.clear();
                 }
             }
@@ -195,6 +204,7 @@ impl Transcript {
                 self.finish(finished);
             }
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
+            Record::Nudged(nudged) if nudged.rejects_reply() => self.reject_reply(),
             Record::Nudged(nudged) => self.add_or_hold(UserWords::of_machine(&nudged.text)),
             Record::Undone(undone) => self.add_or_hold(UserWords::of_machine(&undone.told)),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
@@ -223,6 +233,8 @@ impl Transcript {
             | Record::UndoStarted(_)
             | Record::QuestionAsked(_)
             | Record::ToolWithheld(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::CancelAsked(_)
             | Record::Unknown(_) => {}
         }
@@ -239,6 +251,21 @@ impl Transcript {
         self.goal = self.last_words;
     }
 
+    /// Puts the overview of the workspace in front of the message that started the run. A message that was sent before
+    /// stays as it was.
+    fn show_overview(&mut self, overview: &WorkspaceOverview) {
+        let Some(place) = self.goal.filter(|goal| self.unsent.iter().any(|unsent| unsent.place == *goal)) else {
+            return;
+        };
+        let Some(Message::User { text, .. }) = self.history.get_mut(place) else { return };
+        let shown = before_request(overview, text);
+        let own = std::mem::replace(text, shown);
+        self.own_words = Some(own).filter(|_| self.last_words == Some(place));
+        let unchecked = |file: &OverviewFile| Some((file.origin.clone()?, file.text.clone()?));
+        self.overview_origins.extend(overview.files.iter().filter_map(unchecked));
+        self.measure_again();
+    }
+
     /// Adds a message of the user role, or keeps it back until the open turn is complete.
     fn add_or_hold(&mut self, words: UserWords) {
         match self.turn {
@@ -249,6 +276,7 @@ impl Transcript {
 
     fn add(&mut self, words: UserWords) {
         if let WordsFrom::Person(message_id) = words.by {
+            self.own_words = None;
             let place = self.history.len();
             self.unsent.push(UnsentWords { message_id, place, before: self.last_words.replace(place) });
         }
@@ -286,6 +314,22 @@ impl Transcript {
             self.history.push(Message::Assistant { parts, calls: Vec::new(), model });
         }
         self.close_turn();
+    }
+
+    /// Removes the reply that the judge sent back. No request had contained it, so what was sent stays byte for byte.
+    fn reject_reply(&mut self) {
+        let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
+        let Some(place) = self.history.iter().rposition(is_reply) else { return };
+        if !matches!(self.history.get(place), Some(Message::Assistant { calls, .. }) if calls.is_empty()) {
+            return;
+        }
+        self.history.remove(place);
+        let moved = |at: usize| if at > place { at - 1 } else { at };
+        (self.goal, self.last_words) = (self.goal.map(moved), self.last_words.map(moved));
+        for unsent in &mut self.unsent {
+            (unsent.place, unsent.before) = (moved(unsent.place), unsent.before.map(moved));
+        }
+        self.measure_again();
     }
 
     fn request(&mut self, requested: &CallRequested) {

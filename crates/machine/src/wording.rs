@@ -25,6 +25,9 @@ fn worded_as(decided: Record, recorded: &Record) -> Record {
     if let (Record::Nudged(decided), Record::Nudged(recorded)) = (&mut record, recorded) {
         decided.text.clone_from(&recorded.text);
         decided.evidence.clone_from(&recorded.evidence);
+        if decided.rejects_reply() == recorded.rejects_reply() {
+            decided.faults.clone_from(&recorded.faults);
+        }
     }
     if let (Record::TurnStarted(decided), Record::TurnStarted(recorded)) = (&mut record, recorded) {
         // Another version may count otherwise, or not at all.
@@ -37,6 +40,8 @@ fn worded_as(decided: Record, recorded: &Record) -> Record {
     if let (Record::RunEnded(decided), Record::RunEnded(recorded)) = (&mut record, recorded) {
         // Before the cost was recorded, it was not decided.
         decided.cost = decided.cost.filter(|_| recorded.cost.is_some());
+        // What words a request and an answer are read by may differ from version to version.
+        decided.changes.clone_from(&recorded.changes);
     }
     if let (Record::Compacted(decided), Record::Compacted(recorded)) = (&mut record, recorded) {
         decided.notes.clone_from(&recorded.notes);
@@ -68,6 +73,9 @@ fn is_in_our_words(finished: &CallFinished) -> bool {
 fn is_our_question(asked: &QuestionAsked) -> bool {
     match asked.kind {
         QuestionKind::Cycle | QuestionKind::Stuck | QuestionKind::Purse { .. } => true,
-        QuestionKind::Approval { .. } | QuestionKind::Settlement { .. } | QuestionKind::Elicitation { .. } => false,
+        QuestionKind::Approval { .. }
+        | QuestionKind::Settlement { .. }
+        | QuestionKind::Elicitation { .. }
+        | QuestionKind::Step { .. } => false,
     }
 }

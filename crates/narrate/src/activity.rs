@@ -11,6 +11,8 @@ pub enum Activity<'a> {
     Model,
     /// A model's summary of the older part of the conversation.
     Summary,
+    /// A planner's steps.
+    Plan,
     /// The model's thinking is being received.
     Thinking,
     /// The model's answer is being received.
@@ -40,6 +42,7 @@ impl fmt::Display for Activity<'_> {
         match self {
             Self::Model => f.write_str("waiting for the model"),
             Self::Summary => f.write_str("summarising the older part of the conversation"),
+            Self::Plan => f.write_str("waiting for the plan"),
             Self::Thinking => f.write_str("thinking"),
             Self::Answering => f.write_str("answering"),
             Self::Writing { tool, bytes } => write!(f, "writing a call of {tool}, {}", size(*bytes)),

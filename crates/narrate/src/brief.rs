@@ -6,7 +6,7 @@ use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
 use crate::line::{NarratedLine, Tone};
 use crate::memory::NarratorMemory;
-use crate::{message, nudge, question, reply, run};
+use crate::{message, nudge, question, reply, run, step};
 
 /// Returns the lines of a record. The end of a run has none: a door shows the answer in its own form, or else
 /// [`crate::RunEndWords`].
@@ -20,16 +20,19 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
         },
         Record::TurnStarted(started) => {
             let what = match started.mode {
-                TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Title => Activity::Model,
+                TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Title | TurnMode::Synthesis => {
+                    Activity::Model
+                }
                 TurnMode::Summary => Activity::Summary,
+                TurnMode::Plan => Activity::Plan,
             };
             NarratedLine::new(Tone::Passing, format!("turn {}: {what}", started.turn))
         }
         // Nobody waits for a title.
         Record::AttemptFailed(failed) if failed.role == ModelRole::Title => return Vec::new(),
         Record::AttemptFailed(failed) => return memory.last_retry.brief(failed, at).into_iter().collect(),
-        // Only the turns of the loop belong to the conversation.
-        Record::ModelReplied(replied) if !replied.role.is_turn() => return Vec::new(),
+        // Summaries, titles and plans do not belong to the conversation.
+        Record::ModelReplied(replied) if !replied.role.is_of_conversation() => return Vec::new(),
         Record::ModelReplied(replied) => {
             let cut = memory.new_cut(replied);
             return cut.into_iter().chain(reply::beside_calls(&replied.parts)).collect();
@@ -47,7 +50,11 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
         Record::QuestionAnswered(answered) => question::answered(answered),
         Record::Nudged(nudged) => NarratedLine::new(Tone::Quiet, nudge::nudged(nudged)),
         Record::ToolWithheld(withheld) => NarratedLine::new(Tone::Plain, nudge::withheld(withheld)),
+        // The lines about its child sessions say how a plan gets on.
+        Record::PlanChanged(plan) if memory.has_plan(plan) => return Vec::new(),
         Record::PlanChanged(plan) => return steps(plan),
+        Record::ChildSpawned(spawned) => NarratedLine::new(Tone::Passing, memory.step_words(spawned.step)),
+        Record::ChildReported(reported) => return step::reported(memory, reported),
         Record::Compacted(compacted) => NarratedLine::new(Tone::Quiet, run::compacted(compacted)),
         Record::CancelAsked(asked) => NarratedLine::new(Tone::Plain, run::cancel_asked(asked)),
         Record::Unknown(unknown) => {
@@ -72,5 +79,5 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
 
 /// Returns the plan, a line per step.
 pub(crate) fn steps(plan: &PlanChanged) -> Vec<NarratedLine> {
-    plan.items.iter().map(|item| NarratedLine::new(Tone::Step(item.status), short_line(&item.step, TEXT))).collect()
+    plan.items.iter().map(|item| NarratedLine::new(Tone::Step(item.status), step::title(item))).collect()
 }

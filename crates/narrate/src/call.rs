@@ -104,10 +104,12 @@ fn leading(members: &mut Map<String, Value>, room: usize) -> Option<String> {
 /// are left out, because its diff is shown.
 fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
     match (tool, name, value) {
-        ("write_file", "content", Value::String(text)) => Some(match text.lines().count() {
-            1 => "1 line".to_owned(),
-            lines => format!("{lines} lines"),
-        }),
+        ("write_file", "content", Value::String(text)) | ("append_file", "text", Value::String(text)) => {
+            Some(match text.lines().count() {
+                1 => "1 line".to_owned(),
+                lines => format!("{lines} lines"),
+            })
+        }
         ("edit_file", "old_text" | "new_text", _) | ("run_command", "network", Value::Bool(false)) => None,
         ("run_command", "network", Value::Bool(true)) => Some("with the network".to_owned()),
         ("run_command", "sandbox", Value::String(off)) if off == "off" => Some("outside the sandbox".to_owned()),
@@ -118,15 +120,18 @@ fn argument(tool: &str, name: &str, value: &Value) -> Option<String> {
     }
 }
 
-/// Returns the diff of an edit that was allowed; if a person is asked, the question shows it.
+/// Returns the diff of an edit that was allowed, or the lines it added; if a person is asked, the question shows them.
 fn unasked_changes(call: &CallRequested) -> Vec<NarratedLine> {
-    if tool_name(call) != "edit_file" || call.verdict != Verdict::Allow {
+    if call.verdict != Verdict::Allow {
         return Vec::new();
     }
     let arguments = call.arguments.to_value();
-    let (Some(old), Some(new)) = (arguments["old_text"].as_str(), arguments["new_text"].as_str()) else {
-        return Vec::new();
+    let changed = match tool_name(call) {
+        "edit_file" => arguments["old_text"].as_str().zip(arguments["new_text"].as_str()),
+        "append_file" => arguments["text"].as_str().map(|text| ("", text)),
+        _ => None,
     };
+    let Some((old, new)) = changed else { return Vec::new() };
     let whole = diff::unified(old, new, "", DiffLimits { columns: CHANGED_COLUMNS, ..DiffLimits::WHOLE });
     // The diff's header names the file, as the line above does; its position in the file is not known here.
     let is_change = |line: &&str| !line.starts_with("@@ ") && !line.starts_with('\\');
@@ -166,6 +171,8 @@ mod tests {
                 "write_file src/main.rs (2 lines)",
             ),
             ("write_file", format!(r#"{{"content":"{long}","path":"a"}}"#), "write_file a (1 line)"),
+            ("append_file", r#"{"path":"a","text":"x\ny"}"#.into(), "append_file a (2 lines)"),
+            ("delete_file", r#"{"path":"a"}"#.into(), "delete_file a"),
             ("edit_file", r#"{"new_text":"b","old_text":"a","path":"f"}"#.into(), "edit_file f"),
             ("read_file", r#"{"limit":9,"offset":3,"path":"f"}"#.into(), "read_file f (limit=9, offset=3)"),
             ("run_command", r#"{"command":"ls\nid","network":true}"#.into(), "run_command ls id (with the network)"),

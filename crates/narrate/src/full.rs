@@ -12,7 +12,7 @@ use crate::count::counted;
 use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::memory::NarratorMemory;
 use crate::run_end::RunEndWords;
-use crate::{attempt, cache, message, nudge, question, reply, run};
+use crate::{attempt, cache, message, nudge, question, reply, run, step};
 
 /// Returns the lines of a record: one, except for a plan and for a reply with more than text.
 pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
@@ -26,7 +26,11 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         }
         // A stopped call of which only what it cost is known.
         Record::ModelReplied(replied) if replied.partial && replied.parts.is_empty() => return Vec::new(),
-        Record::ModelReplied(replied) if !replied.role.is_turn() => {
+        Record::ModelReplied(replied) if replied.role == ModelRole::Planner => {
+            let plan = reply::words(&replied.parts);
+            bookkeeping(format!("{} wrote a plan: {plan}", replied.model))
+        }
+        Record::ModelReplied(replied) if !replied.role.is_of_conversation() => {
             bookkeeping(format!("{} wrote a summary", replied.model))
         }
         Record::ModelReplied(replied) => {
@@ -52,6 +56,10 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
             format!("{}; the model is told: {}", nudge::withheld(withheld), withheld.reason),
         ),
         Record::PlanChanged(plan) => return steps(plan),
+        Record::ChildSpawned(spawned) => {
+            bookkeeping(format!("{} may have started: {}", spawned.child, memory.step_words(spawned.step)))
+        }
+        Record::ChildReported(reported) => return step::reported_in_full(memory, reported),
         Record::Compacted(compacted) => {
             let summary = compacted.summary.as_deref().map(|summary| format!(": {summary}")).unwrap_or_default();
             let text = format!("{} (through message {}){summary}", run::compacted(compacted), compacted.through);

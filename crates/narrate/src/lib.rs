@@ -44,6 +44,7 @@ mod refused_call;
 mod reply;
 mod run;
 mod run_end;
+mod step;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -58,6 +59,6 @@ pub use harmless::{harmless_chars, harmless_codes, harmless_json, harmless_line,
 pub use line::{LineSpeaker, NarratedCallEnd, NarratedLine, Problem, Tone};
 pub use narrator::{Detail, Narrator};
 pub use question::{about, answer_words, expiry_words, preview_text};
-pub use run_end::{RunEndWords, answer_of};
+pub use run_end::{RunEndWords, answer_of, changes_line, claims_too_much};
 pub use stream::{WITHDRAWN, thought_for};
 pub use wait::{source_left_out, waiting};

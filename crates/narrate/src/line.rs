@@ -104,7 +104,7 @@ impl NarratedLine {
 impl fmt::Display for NarratedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.tone {
-            Tone::Step(status) => return PlanItem { step: self.text.clone(), status }.fmt(f),
+            Tone::Step(status) => return PlanItem::new(self.text.clone(), status).fmt(f),
             Tone::Question => f.write_str("asks: ")?,
             Tone::Answer if self.by == LineSpeaker::Person => f.write_str("answers: ")?,
             Tone::Bookkeeping

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, CallStarted, ModelReplied, QuestionId, QuestionKind, Record, ToolName,
-    WithheldFor,
+    CallFinished, CallId, CallRequested, CallStarted, ModelReplied, PlanChanged, PlanItem, QuestionId, QuestionKind,
+    Record, ToolName, WithheldFor,
 };
 
 use crate::attempt::LastRetry;
@@ -15,6 +15,7 @@ use crate::line::{LineSpeaker, NarratedLine, Tone};
 use crate::refused_call::{CallPermissionFacts, refusal};
 use crate::reply;
 use crate::run::numbered;
+use crate::step;
 
 /// Facts of earlier records that later lines refer to.
 #[derive(Debug, Default)]
@@ -30,6 +31,9 @@ pub(crate) struct NarratorMemory {
     pub(crate) last_retry: LastRetry,
     /// The text of the last reply.
     pub(crate) last_reply: String,
+    /// The last plan, and the step that a child session works on.
+    plan: Vec<PlanItem>,
+    step: Option<u32>,
     /// Set when the person was told in this run that a server read only a part of a request.
     knows_cut: bool,
 }
@@ -45,8 +49,14 @@ impl NarratorMemory {
             self.permissions.remove(&finished.call);
         }
         self.take_in_permission(record);
+        match record {
+            Record::PlanChanged(plan) => self.plan.clone_from(&plan.items),
+            Record::ChildSpawned(spawned) => self.step = Some(spawned.step),
+            Record::RunStarted(_) => self.step = None,
+            _ => {}
+        }
         if let Record::ModelReplied(reply) = record
-            && reply.role.is_turn()
+            && reply.role.is_of_conversation()
         {
             self.last_reply = reply::words(&reply.parts);
             self.knows_cut |= reply.cut.is_some();
@@ -60,6 +70,23 @@ impl NarratorMemory {
         if !matches!(record, Record::AttemptFailed(_)) {
             self.last_retry.forget();
         }
+    }
+
+    /// Whether these are the steps of the plan that a child session works on, however far they are.
+    pub(crate) fn has_plan(&self, plan: &PlanChanged) -> bool {
+        let steps =
+            |items: &[PlanItem]| items.iter().map(|item| (item.step.clone(), item.file.clone())).collect::<Vec<_>>();
+        self.step.is_some() && steps(&self.plan) == steps(&plan.items)
+    }
+
+    /// Returns the step that a child session works on.
+    pub(crate) fn step_words(&self, step: u32) -> String {
+        step::words(&self.plan, step)
+    }
+
+    /// Returns the step of the child session that was started last.
+    pub(crate) fn running_step(&self) -> Option<String> {
+        self.step.map(|step| self.step_words(step))
     }
 
     /// Remembers the facts that explain why a later call is denied or did not run.

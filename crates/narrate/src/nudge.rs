@@ -1,17 +1,36 @@
 //! The loop's reactions to a model that makes no progress.
 
-use windlass_vocab::{Nudge, NudgeCause, Nudged, ToolWithheld};
+use windlass_vocab::{Nudge, NudgeCause, Nudged, ReplyFault, ToolWithheld};
 
 use crate::harmless::{TEXT, short_line};
 use crate::refused_call::withheld_cause;
 
 /// `nudged the model: the reply was empty`.
 pub(crate) fn nudged(nudge: &Nudged) -> String {
+    if let Some(fault) = nudge.faults.first() {
+        return format!("nudged the model: {}", short_line(&fault_words(fault), TEXT));
+    }
     // The cause says enough about a reply, except why it has no call: the evidence says that.
     let no_call = nudge.why == NudgeCause::Reply(Nudge::NoToolCall);
     let is_told = (matches!(nudge.why, NudgeCause::Reply(_)) && !no_call) || nudge.evidence.is_empty();
     let why = if is_told { cause(nudge.why) } else { &nudge.evidence };
     format!("nudged the model: {}", short_line(why, TEXT))
+}
+
+/// Returns what the judge found wrong with a reply.
+fn fault_words(fault: &ReplyFault) -> String {
+    match fault {
+        ReplyFault::NoCall { files } if files.is_empty() => "a change was asked for, and no call was made".to_owned(),
+        ReplyFault::NoCall { files } => format!("it did not look at {}", files.join(", ")),
+        ReplyFault::NotWritten { files } => format!("{} is not written", files.join(", ")),
+        ReplyFault::CallsFailed {} => "it answered although all its calls failed".to_owned(),
+        ReplyFault::NothingChanged { .. } => "a change was asked for, and nothing is changed".to_owned(),
+        ReplyFault::Untouched { files } => format!("it left out {}", files.join(", ")),
+        ReplyFault::StepsOpen { steps } => format!("steps of its plan are open: {}", steps.join("; ")),
+        ReplyFault::CallAsText {} => "it wrote a call as text".to_owned(),
+        ReplyFault::StepAnnounced {} => "it announced a step and did not take it".to_owned(),
+        ReplyFault::HandedBack {} => "it handed the work back".to_owned(),
+    }
 }
 
 const fn cause(cause: NudgeCause) -> &'static str {
@@ -28,6 +47,7 @@ const fn cause(cause: NudgeCause) -> &'static str {
         NudgeCause::Halt => "asked to wrap up",
         NudgeCause::Misfit => "the answer did not fit its schema",
         NudgeCause::Withheld => "a tool was withheld",
+        NudgeCause::PlanLeft => "the plan can't be carried on",
         NudgeCause::ContextFull => "the model's window is full",
     }
 }

@@ -23,6 +23,7 @@ pub const fn about(kind: &QuestionKind) -> &'static str {
         QuestionKind::Approval { .. } => "May this call run?",
         QuestionKind::Settlement { .. } => "A crash cut this call short; it may have taken effect.",
         QuestionKind::Elicitation { .. } => "A tool needs an answer before it can go on.",
+        QuestionKind::Step { .. } => "A step of the plan needs an answer before it can go on.",
         QuestionKind::Cycle => "The model runs in circles. Go on?",
         QuestionKind::Stuck => "The run was taken up again and again without progress. Try once more?",
         QuestionKind::Purse { .. } => "The next model call would exceed a limit. Raise the limit and go on?",
@@ -71,7 +72,7 @@ fn with_call(line: NarratedLine, kind: &QuestionKind) -> NarratedLine {
         QuestionKind::Approval { call } | QuestionKind::Settlement { call } | QuestionKind::Elicitation { call } => {
             line.about(*call)
         }
-        QuestionKind::Cycle | QuestionKind::Stuck | QuestionKind::Purse { .. } => line,
+        QuestionKind::Step { .. } | QuestionKind::Cycle | QuestionKind::Stuck | QuestionKind::Purse { .. } => line,
     }
 }
 

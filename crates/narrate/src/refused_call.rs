@@ -3,7 +3,7 @@
 
 use windlass_vocab::{
     AnsweredBy, CallFinished, CallRequested, OutcomeKind, QuestionAnswered, QuestionAsked, QuestionOption, Remedy,
-    ToolName, Verdict, VerdictReason, WithheldFor,
+    ToolName, UnaskedChange, Verdict, VerdictReason, WithheldFor,
 };
 
 const NEEDS_APPROVAL: &str = "it needs approval, and nobody was there to give it";
@@ -99,6 +99,7 @@ fn deny_reason(because: Option<&VerdictReason>) -> String {
             VerdictReason::Mode { .. }
             | VerdictReason::Protected { .. }
             | VerdictReason::OutsideText { .. }
+            | VerdictReason::Unasked { .. }
             | VerdictReason::Grant { .. },
         ) => "it needs approval, and can't be shown to whoever would give it".to_owned(),
         None => "it is not available here".to_owned(),
@@ -111,6 +112,10 @@ fn ask_reason(because: &VerdictReason) -> String {
         VerdictReason::Protected { path, pattern } => format!("{path} is protected ({pattern})"),
         VerdictReason::OutsideText { origin } => {
             format!("it carries text from {origin} to a protected path or the network")
+        }
+        VerdictReason::Unasked { change: UnaskedChange::InAnswer {} } => "the request is a question".to_owned(),
+        VerdictReason::Unasked { change: UnaskedChange::Deletes { path } } => {
+            format!("the request does not name {path}, which would be lost")
         }
         VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. } => {
             NEEDS_APPROVAL.to_owned()

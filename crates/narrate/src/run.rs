@@ -41,6 +41,8 @@ pub(crate) fn turn(started: &TurnStarted) -> String {
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => "",
         TurnMode::Summary => ", for a summary",
         TurnMode::Title => ", for a title",
+        TurnMode::Plan => ", for a plan",
+        TurnMode::Synthesis => ", for the answer",
     };
     let Some(budget) = &started.budget else { return format!("turn {}{what}", started.turn) };
     let left = budget.remaining.map(|tokens| format!(", {tokens} left")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The end of a run: its answer, or why there is none.
 
-use windlass_vocab::{EndReason, RunEnded};
+use windlass_vocab::{EndReason, RunChanges, RunEnded, UnfoundedEnd, shown_path};
 
 use crate::line::Tone;
 
@@ -50,5 +50,104 @@ impl<'a> RunEndWords<'a> {
     pub fn advised(&self, advice: &str) -> String {
         let colon = if self.detail.is_empty() { "" } else { ": " };
         format!("{}{advice}{colon}{}", self.reason, self.detail)
+    }
+}
+
+/// The most paths of each kind that are named.
+const PATHS: usize = 8;
+
+/// What a run really did to files, by its records, in a line: "Changed: …. Not changed: …."; `None` where that adds
+/// nothing to the answer.
+#[must_use]
+pub fn changes_line(ended: &RunEnded) -> Option<String> {
+    let changes = ended.changes.as_deref()?;
+    let done = done_words(changes);
+    let mut sentences = Vec::new();
+    match changes.unfounded {
+        Some(UnfoundedEnd::Claimed) => sentences.push("No file was changed, although the answer says so.".to_owned()),
+        Some(UnfoundedEnd::NotDone) => sentences.push("No file was changed.".to_owned()),
+        None if done.is_empty() => return None,
+        None => sentences.push(format!("Changed: {}.", done.join("; "))),
+    }
+    if !changes.not_changed.is_empty() && changes.unfounded.is_none() && !changes.may_have_changed_more() {
+        sentences.push(format!("Not changed: {}.", listed(changes.not_changed.iter().map(String::as_str))));
+    }
+    Some(sentences.join(" "))
+}
+
+/// Whether the answer of a run claims a change that its records do not show.
+#[must_use]
+pub fn claims_too_much(ended: &RunEnded) -> bool {
+    ended.changes.as_ref().is_some_and(|changes| changes.unfounded == Some(UnfoundedEnd::Claimed))
+}
+
+fn done_words(changes: &RunChanges) -> Vec<String> {
+    let kinds = [("created", &changes.created), ("changed", &changes.changed), ("deleted", &changes.deleted)];
+    let mut done: Vec<String> = Vec::new();
+    for (kind, paths) in kinds.into_iter().filter(|(_, paths)| !paths.is_empty()) {
+        done.push(format!("{kind} {}", listed(paths.iter().map(String::as_str))));
+    }
+    for moved in changes.moved.iter().take(PATHS) {
+        done.push(format!("moved {} to {}", shown_path(&moved.from), shown_path(&moved.to)));
+    }
+    let more = changes.more as usize + changes.moved.len().saturating_sub(PATHS);
+    if more > 0 {
+        done.push(format!("{more} more"));
+    }
+    done
+}
+
+fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = paths.len().saturating_sub(PATHS);
+    let named = paths.take(PATHS).map(shown_path).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use windlass_vocab::{EndReason, MovedPath, RunChanges, RunEnded, UnfoundedEnd, Usage};
+
+    use super::{changes_line, claims_too_much};
+
+    fn ended(changes: RunChanges) -> RunEnded {
+        RunEnded {
+            reason: EndReason::Completed,
+            answer: "I have changed it.".into(),
+            failure: None,
+            tools: BTreeSet::new(),
+            turns: 1,
+            output: None,
+            cut_off: false,
+            dropped: Vec::new(),
+            usage: Usage::default(),
+            cost: None,
+            wants_title: false,
+            changes: (!changes.is_empty()).then(|| Box::new(changes)),
+        }
+    }
+
+    // proves L3
+    #[test]
+    fn the_end_says_what_was_changed_and_what_was_not() {
+        let done = RunChanges {
+            created: vec!["a.txt".into()],
+            deleted: vec!["b.txt".into(), "c.txt".into()],
+            moved: vec![MovedPath { from: "d".into(), to: "e".into() }],
+            not_changed: vec!["f.txt".into()],
+            ..RunChanges::default()
+        };
+        let line = "Changed: created a.txt; deleted b.txt, c.txt; moved d to e. Not changed: f.txt.";
+        assert_eq!(changes_line(&ended(done)).as_deref(), Some(line));
+        assert_eq!(changes_line(&ended(RunChanges::default())), None);
+        let commands = RunChanges { commands: vec!["ls".into()], not_changed: vec!["f".into()], ..<_>::default() };
+        assert_eq!(changes_line(&ended(commands)), None, "a command may have changed it");
+        for (unfounded, says) in [(UnfoundedEnd::Claimed, ", although the answer says so"), (UnfoundedEnd::NotDone, "")]
+        {
+            let end = ended(RunChanges { unfounded: Some(unfounded), ..RunChanges::default() });
+            assert_eq!(changes_line(&end), Some(format!("No file was changed{says}.")));
+            assert_eq!(claims_too_much(&end), unfounded == UnfoundedEnd::Claimed);
+        }
     }
 }

@@ -124,6 +124,24 @@ const RUNS: &[NarrationCase] = &[
         &["Windlass Step(Done) [x] a", "Windlass Step(Doing) [>] b", "Windlass Step(Open) [ ] c"],
     ),
     (
+        "ChildSpawned",
+        r#"{"child":"1.1.0","step":1}"#,
+        &["Windlass Passing step 2 of 0"],
+        &["Windlass Bookkeeping 1.1.0 may have started: step 2 of 0"],
+    ),
+    (
+        "ChildReported",
+        r#"{"child":"1.1.0","reason":"completed","answer":"Sorted it.","changed":["a.txt"]}"#,
+        &["Windlass Plain step 1.1.0: done, changed a.txt"],
+        &["Windlass Plain step 1.1.0: done; changed a.txt: Sorted it."],
+    ),
+    (
+        "ChildReported",
+        r#"{"child":"1.1.0","reason":"failed","answer":"No model.","changed":["a","b","c"]}"#,
+        &["Windlass Failure step 1.1.0: failed, changed 3 files: No model."],
+        &["Windlass Failure step 1.1.0: failed; changed a, b, c: No model."],
+    ),
+    (
         "Compacted",
         r#"{"epoch":1,"method":"pruned","through":3}"#,
         &["Windlass Quiet near the model's limit: the oldest turns are no longer sent"],
@@ -386,6 +404,18 @@ fn edit(verdict: &str, new_text: &str, outcome: &str) -> Vec<String> {
     let finished = format!(r#"{{"call":"1.1.0","outcome":"{outcome}","text":"","took_ms":1}}"#);
     let lines = narrated(Detail::Brief, &[record("CallRequested", &requested), record("CallFinished", &finished)]);
     lines.into_iter().skip(1).collect()
+}
+
+// proves T8: lines that were added unasked are shown, as those of an edit are
+#[test]
+fn added_lines_are_shown_below_the_call() {
+    let requested = r#"{"call":"1.1.0","name":"append_file","tool":"local.append_file","arguments":{"path":"f","text":"a\nb"},
+        "effect":"verifiable","effect_id":"e","verdict":{"verdict":"allow"}}"#;
+    let finished = r#"{"call":"1.1.0","outcome":"ok","text":"","took_ms":1}"#;
+    let lines = narrated(Detail::Brief, &[record("CallRequested", requested), record("CallFinished", finished)]);
+    let shown: Vec<&str> =
+        lines.iter().skip(1).filter_map(|line| line.split_once("] ").map(|(_, text)| text)).collect();
+    assert_eq!(shown, ["+a", "+b"], "{lines:?}");
 }
 
 /// Returns the detail of a call that was denied after these records.

@@ -64,8 +64,8 @@ impl<'a> AskedOutput<'a> {
         let callable = request.mode == TurnMode::Tools && !request.context.offer.is_empty();
         let answers = match request.mode {
             TurnMode::Tools | TurnMode::Talk => true,
-            // A report on what is done and what is not is plain text, and so is a summary.
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => false,
+            // A report on what is done and what is not is plain text, and so are a summary and a plan.
+            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => false,
         };
         let sent = match (self, config.abilities.response_format) {
             (Self::Schema, ResponseFormat::Always) => answers,
@@ -85,10 +85,21 @@ impl<'a> AskedOutput<'a> {
                 let is_accepted = config.abilities.tool_choice_named.is_not_excluded();
                 Some(if is_accepted { ToolChoice::Named(tool.name.clone()) } else { ToolChoice::Auto })
             }
-            (TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title, Some(_)) => Some(ToolChoice::None),
+            (
+                TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis,
+                Some(_),
+            ) => Some(ToolChoice::None),
             (_, None) if request.context.offer.is_empty() => None,
             (TurnMode::Tools, None) => Some(ToolChoice::Auto),
-            (TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title, None) => Some(ToolChoice::None),
+            (
+                TurnMode::Talk
+                | TurnMode::WrapUp
+                | TurnMode::Summary
+                | TurnMode::Title
+                | TurnMode::Plan
+                | TurnMode::Synthesis,
+                None,
+            ) => Some(ToolChoice::None),
         }
     }
 }

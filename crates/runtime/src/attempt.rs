@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tracing::Span;
 use windlass_machine::{AttemptKey, Fact, Phase, Run, SUMMARY_REQUEST, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
-use windlass_tools::dialect::{ReplyPiece, ReplyReader, TextEnd};
-use windlass_tools::{Secrets, StreamScrubber};
+use windlass_tools::dialect::{PromptStyle, ReplyPiece, ReplyReader, TextEnd, prompt_style};
+use windlass_tools::{FileRules, Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutputForm,
     OutsideText, Part, Reply, ReplyCall, TurnMode, Usage,
@@ -21,19 +21,19 @@ use crate::feed::Feed;
 use crate::known_names::KnownNames;
 use crate::output::misfit;
 use crate::retrieval::turn_passages::TurnPassages;
+use crate::role_call;
 use crate::scrub::scrub_part;
 use crate::services::{AgentSettings, Services};
 use crate::spans;
 use crate::streamed::{ReplyTally, Streamed};
 use crate::tail::TailSources;
-use crate::textual::{self, TextualHistory};
-use crate::title_call;
+use crate::textual::{self, TextualHistories};
 
 /// The parts of a session that were encoded for its models, cached so that nothing is encoded again.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedHistory {
     segments: SegmentsByModel,
-    textual: TextualHistory,
+    textual: TextualHistories,
 }
 
 /// The segments of each model; a list, because there are few.
@@ -74,6 +74,8 @@ pub(crate) struct AttemptRequest<'a> {
     /// The passages of the turn, as text.
     pub(crate) passages: &'a str,
     pub(crate) known: KnownNames,
+    /// Which files a model may be told of.
+    pub(crate) rules: FileRules,
     pub(crate) span: Span,
 }
 
@@ -86,8 +88,8 @@ pub(crate) fn start(
     asked: &AttemptRequest<'_>,
     streamed: &ReplyTally,
 ) -> windlass_provider::BoxFuture<'static, Result<Reply, Failure>> {
-    if asked.mode == TurnMode::Title {
-        return title_call::start(services, state, asked);
+    if let Some(call) = role_call::start(services, state, feed, asked, streamed) {
+        return call;
     }
     let run = state.control.run.as_ref();
     let model = run.and_then(|run| services.model_of(&run.started, asked.model));
@@ -99,7 +101,7 @@ pub(crate) fn start(
     }
     let policy = run.policy();
     let history = legal(sent_history(run, state));
-    let (tail, session) = (tail(services, state, asked.mode, asked.passages), state.session.to_string());
+    let (tail, session) = (tail(services, state, asked), state.session.to_string());
     let request = ModelRequest {
         model: asked.model,
         context,
@@ -109,12 +111,7 @@ pub(crate) fn start(
         tail: &tail,
         mode: asked.mode,
         delivery: asked.delivery,
-        temperature_milli: match asked.mode {
-            TurnMode::Tools => policy.sampling.tool_temperature_milli,
-            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => {
-                policy.sampling.talk_temperature_milli
-            }
-        },
+        temperature_milli: run.temperature_milli(asked.mode),
         max_tokens: run.length_limit(),
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
@@ -128,15 +125,16 @@ pub(crate) fn start(
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
             sink(services, feed.clone(), asked.key, streamed.clone(), reader)
         }
-        // A summary is for the model alone.
-        TurnMode::Summary | TurnMode::Title => Box::new(|_: Piece<'_>| {}),
+        // A summary is for the model alone; the others have a request of their own.
+        TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => Box::new(|_: Piece<'_>| {}),
     };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect_of(asked.model) else { return model.attempt(&request, segments, sink) };
-    written.textual.render(dialect, context.prefix_of(asked.model), &history, request.epoch);
+    let textual = written.textual.of(dialect);
+    textual.render(dialect, context.prefix_of(asked.model), &history, request.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
-    model.attempt(&written.textual.request(request, &stop), segments, sink)
+    model.attempt(&textual.request(request, &stop), segments, sink)
 }
 
 /// Returns the failure of a call to a model that there is none of by this name.
@@ -171,15 +169,21 @@ fn sent_history<'a>(run: &Run, state: &'a State) -> &'a [Message] {
 }
 
 /// Returns the lines for this turn only.
-fn tail(services: &Services, state: &State, mode: TurnMode, passages: &str) -> String {
-    match mode {
+fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> String {
+    match asked.mode {
         TurnMode::Summary => SUMMARY_REQUEST.to_owned(),
-        TurnMode::Title => String::new(),
+        TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => String::new(),
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
             let context = state.transcript.context.as_deref();
             let offer = context.map_or(&[][..], |context| &context.offer);
             let (now, plan) = (services.clock.now(), state.transcript.plan.as_slice());
-            TailSources { now, mode, offer, plan, passages }.tail()
+            // Also where no tool is offered, so that there is no dialect to be pinned.
+            let style = state.control.dialect_of(asked.model).map_or(PromptStyle::Full, prompt_style);
+            let nudge = state.control.run.as_ref().and_then(|run| run.told_once.as_deref());
+            let transcript = &state.transcript;
+            let has_results = matches!(transcript.history.last(), Some(Message::Tool { .. }));
+            let request = transcript.newest_words().filter(|_| has_results);
+            TailSources { now, mode: asked.mode, style, request, offer, plan, passages: asked.passages, nudge }.tail()
         }
     }
 }
@@ -237,7 +241,7 @@ enum ThinkingState {
     Ended,
 }
 
-fn sink(
+pub(crate) fn sink(
     services: &Services,
     feed: Feed,
     key: AttemptKey,
@@ -391,6 +395,15 @@ impl ReplyReading<'_> {
                 self.known.offer.ask_about_outside_text(call, permissions, texts);
             }
         }
+        if let Some(run) = &self.state.control.run {
+            for call in &mut calls {
+                let files = call.tool.as_ref().map(|tool| self.known.offer.changed_files(tool, &call.arguments));
+                let change = files.and_then(|files| run.unasked_change(&files.changes, &files.loses));
+                if let Some(change) = change {
+                    self.known.offer.ask_about_unasked_change(call, permissions, change);
+                }
+            }
+        }
         self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
         if native {
             refuse_cut(&reply, &mut calls, limit);
@@ -414,7 +427,7 @@ impl ReplyReading<'_> {
         };
         let mode = match &run.phase {
             Phase::Modelling(attempt) => attempt.mode,
-            Phase::Pinning | Phase::Calling(_) | Phase::Between => TurnMode::Tools,
+            Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => TurnMode::Tools,
         };
         let spoken = textual::spoken(run.policy(), context, &run.current_model());
         let dialect = context.dialect_of(&run.current_model());
@@ -428,7 +441,7 @@ impl ReplyReading<'_> {
         let answers = match attempt.mode {
             TurnMode::Tools => reply.calls.is_empty(),
             TurnMode::Talk => true,
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => false,
+            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => false,
         };
         answers.then(|| misfit(run, &reply.text(), self.agent.output.as_ref(), &self.services.secrets))?
     }

@@ -130,7 +130,8 @@ fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
 /// Runs a call to its end, if permitted; a call that could not be prepared gets a result too.
 pub(crate) async fn run(call: CallId, permission: CallPermission, prepared: Option<PreparedExecution>) -> EndedCall {
     match prepared {
-        Some(prepared) => prepared.run(permission).await,
+        // Boxed: what a tool's future holds would be copied with each future that this one becomes part of.
+        Some(prepared) => Box::pin(prepared.run(permission)).await,
         None => unprepared(call),
     }
 }

@@ -213,6 +213,8 @@ impl Driver {
             Effect::Ask(_) | Effect::Receive => true,
             // A call whose tool asks the person can't continue either.
             Effect::RunCall { request, .. } => questions.iter().any(|asked| is_of(asked, request.call)),
+            // Nor can a step whose child session asks.
+            Effect::RunStep { .. } => !questions.is_empty(),
             Effect::Pin(_)
             | Effect::CallModel { .. }
             | Effect::HandBack(_)
@@ -272,6 +274,7 @@ fn questions(owed: &[Effect]) -> impl Iterator<Item = &QuestionAsked> {
         | Effect::CheckPermission { .. }
         | Effect::VerifyCall { .. }
         | Effect::TakeSnapshot { .. }
+        | Effect::RunStep { .. }
         | Effect::Restore(_) => None,
     })
 }

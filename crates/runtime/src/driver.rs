@@ -20,6 +20,7 @@ use crate::closed::SessionClosed;
 use crate::estimated_usage::estimated;
 use crate::feed::Feed;
 use crate::live::Registration;
+use crate::offering::PinnedRun;
 use crate::permission_check::{PermissionCheck, permission_fact};
 use crate::running_effects::{EffectOutcome, NextEffect, RunningEffects, StartedEffect};
 use crate::services::{AgentSettings, Services};
@@ -101,6 +102,7 @@ impl Driver {
         }
         // Later callers must open the session again.
         self.commands.close();
+        self.close_child().await;
         self.finish_title().await?;
         // Calls that were told to stop get their tools' grace period. Effects that finish meanwhile are recorded.
         while self.running_effects.is_stopping() {
@@ -135,13 +137,11 @@ impl Driver {
             }
             Effect::Pin(_) => {
                 let pinned = self.pin();
-                let future = async move {
-                    let (context, offering) = pinned.await;
-                    EffectOutcome::Pinned(context, offering)
-                };
+                let future = async move { EffectOutcome::Pinned(pinned.await) };
                 Some(StartedEffect::plain(effect, Box::pin(future)))
             }
             Effect::CallModel { .. } => self.started_call(effect),
+            Effect::RunStep { .. } => self.started_step(effect),
             Effect::HandBack(key) => {
                 let done = EffectOutcome::HandedBack(*key, self.running_effects.hand_back(*key));
                 Some(StartedEffect::plain(effect, Box::pin(std::future::ready(done))))
@@ -216,15 +216,16 @@ impl Driver {
                 self.keep_passages(key, gathered);
                 return Ok(());
             }
-            EffectOutcome::Pinned(context, offering) => {
+            EffectOutcome::Pinned(PinnedRun { context, offering, overview }) => {
                 self.running_effects.offering = offering.or(self.running_effects.offering.take());
-                self.step(Fact::Pinned(context)).await?
+                self.step(Fact::Pinned(context, overview)).await?
             }
             EffectOutcome::HandedBack(attempt, streamed) => {
                 let charged = |part: &Streamed| estimated(&self.state, &self.running_effects.passages, part);
                 let usage = streamed.as_ref().map(charged).unwrap_or_default();
                 self.step(Fact::HandedBack { attempt, text: streamed.unwrap_or_default().text, usage }).await?
             }
+            EffectOutcome::Step(fact) => self.step(fact?).await?,
             EffectOutcome::Restored(undo, left_alone) => {
                 self.step(Fact::Restored { undo, left_alone: left_alone? }).await?
             }

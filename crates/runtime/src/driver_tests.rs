@@ -72,6 +72,7 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
         agent: &agent,
         approvals: OpenApprovals::CheckedAgain,
         interest: None,
+        parent: None,
     };
     let ReadySession { mut driver, session, .. } = opener.entered(State::new(id), writer, lease);
     let opened = SessionOpened {

@@ -91,7 +91,7 @@ impl SessionRecords {
             age += 1;
             let (title, text, origin) = match envelope.record {
                 Record::MessageAccepted(accepted) => ("The person".to_owned(), accepted.sent_text().into_owned(), None),
-                Record::ModelReplied(replied) if replied.role.is_turn() => {
+                Record::ModelReplied(replied) if replied.role.is_of_conversation() => {
                     ("You".to_owned(), Part::joined_text(&replied.parts), None)
                 }
                 Record::CallFinished(finished) => {

@@ -31,6 +31,7 @@ impl Driver {
             | Effect::RunCall { .. }
             | Effect::CheckPermission { .. }
             | Effect::VerifyCall { .. }
+            | Effect::RunStep { .. }
             | Effect::Ask(_) => None,
         }
     }

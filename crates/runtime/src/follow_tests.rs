@@ -181,6 +181,7 @@ impl FollowWorld {
             agent: &agent,
             approvals: OpenApprovals::CheckedAgain,
             interest: None,
+            parent: None,
         };
         let mut entered = opener.create(session, &opening, None).await.unwrap();
         entered.driver.registration = Some(live.register(&entered.session, 1));
@@ -259,6 +260,7 @@ impl FollowWorld {
                     agent: &agent,
                     approvals: OpenApprovals::CheckedAgain,
                     interest: None,
+                    parent: None,
                 };
                 let mut entered = opener.take_over(self.session).await.unwrap();
                 if matches!(place, DrivenBy::Here) {

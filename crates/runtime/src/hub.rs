@@ -6,12 +6,13 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals};
 use windlass_store::{ForkError, Store, StoreError};
 use windlass_tools::{Offer, Selection};
-use windlass_vocab::{Control, RunId, SessionId, Timestamp};
+use windlass_vocab::{CallId, Control, RunId, SessionId, Timestamp};
 
 use crate::control::{perform, poll_commands};
 use crate::feed::Interest;
@@ -36,6 +37,17 @@ impl Hub {
     #[must_use]
     pub fn new(services: Services) -> Self {
         Self { services: Arc::new(services), live: LiveSessions::default() }
+    }
+
+    /// Returns the hub that holds these sessions.
+    pub(crate) fn of(services: &Arc<Services>, live: &LiveSessions) -> Self {
+        Self { services: Arc::clone(services), live: live.clone() }
+    }
+
+    /// Waits for this long, by the sessions' clock.
+    pub(crate) async fn wait(&self, time: Duration) {
+        let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        self.services.clock.until(self.now().plus_ms(ms)).await;
     }
 
     /// Returns the store of its sessions.
@@ -125,6 +137,19 @@ impl Hub {
         Ok(self.started(entered).followed(Interest::Everything))
     }
 
+    /// Opens the child session of a step, or creates it with its only message.
+    pub(crate) async fn open_child(
+        &self,
+        opening: &SessionChoice,
+        agent: &AgentSettings,
+        words: &FirstMessage,
+        of: ChildOf,
+    ) -> Result<Session, OpenError> {
+        let ChildOf { parent, approvals } = of;
+        let opener = SessionOpener { approvals, parent: Some(parent), ..self.opener(agent, None) };
+        Ok(self.enter_with(opener, opening, Some(words)).await?.session)
+    }
+
     /// Opens a session to retry its last run, before any waiting message; `None` when that run did not fail.
     pub async fn open_retrying(
         &self,
@@ -188,13 +213,22 @@ impl Hub {
         interest: Option<Interest>,
         words: Option<&FirstMessage>,
     ) -> Result<OpenedSession, OpenError> {
+        self.enter_with(self.opener(agent, interest), opening, words).await
+    }
+
+    async fn enter_with(
+        &self,
+        opener: SessionOpener<'_>,
+        opening: &SessionChoice,
+        words: Option<&FirstMessage>,
+    ) -> Result<OpenedSession, OpenError> {
         let store = &self.services.store;
         let session = match store.find(&opening.owner, &opening.key).await? {
             Some(session) => session,
             None => {
                 let session = SessionId(Uuid::now_v7());
                 let _turn = self.live.turn(session).await;
-                match self.opener(agent, interest).create(session, opening, words).await {
+                match opener.create(session, opening, words).await {
                     // Somebody else created it first: join or claim that session.
                     Err(OpenError::Store(StoreError::KeyTaken { .. })) => {
                         store.find(&opening.owner, &opening.key).await?.ok_or(StoreError::Missing)?
@@ -207,13 +241,14 @@ impl Hub {
         if let Some(session) = self.live.join(session, store).await {
             return Ok(OpenedSession { session, events: None, sent: None });
         }
-        let mut entered = self.opener(agent, interest).take_over(session).await?;
+        let mut entered = opener.take_over(session).await?;
         entered.driver.only_message = words.map(|words| words.message_id.clone());
         Ok(self.started(entered))
     }
 
     fn opener<'a>(&'a self, agent: &'a AgentSettings, interest: Option<Interest>) -> SessionOpener<'a> {
-        SessionOpener { services: &self.services, agent, approvals: OpenApprovals::CheckedAgain, interest }
+        let approvals = OpenApprovals::CheckedAgain;
+        SessionOpener { services: &self.services, agent, approvals, interest, parent: None }
     }
 
     fn started(&self, entered: ReadySession) -> OpenedSession {
@@ -222,6 +257,14 @@ impl Hub {
         self.live.start_poller(|live| poll_commands(services, live));
         OpenedSession { session, events, sent }
     }
+}
+
+/// Whose child a session is, and what happens to its open approvals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ChildOf {
+    /// The session that started it, and its position there.
+    pub(crate) parent: (SessionId, CallId),
+    pub(crate) approvals: OpenApprovals,
 }
 
 /// A session that was opened or joined.

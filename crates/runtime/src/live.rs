@@ -155,6 +155,13 @@ impl LiveSessions {
     }
 }
 
+impl Registration {
+    /// Returns the live sessions of this process.
+    pub(crate) fn live(&self) -> &LiveSessions {
+        &self.live
+    }
+}
+
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut table = locked(&self.live.0.table);

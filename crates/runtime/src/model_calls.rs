@@ -4,6 +4,7 @@
 use windlass_machine::Effect;
 use windlass_provider::Delivery;
 use windlass_store::StoreError;
+use windlass_tools::FileRules;
 
 use crate::attempt::{self, AttemptRequest};
 use crate::driver::Driver;
@@ -45,8 +46,9 @@ impl Driver {
         }
         let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
         let (span, known) = (self.spans.attempt(key, model.as_str()), self.known_names());
+        let rules = FileRules::of(std::sync::Arc::clone(&self.agent.permissions));
         let RunningEffects { written, passages, .. } = &mut self.running_effects;
-        let asked = AttemptRequest { key, model, mode, delivery, passages: &passages.section, known, span };
+        let asked = AttemptRequest { key, model, mode, delivery, passages: &passages.section, known, rules, span };
         let (services, state, streamed) = (&self.services, &self.state, ReplyTally::default());
         let call = attempt::start(services, state, written, &self.feed, &asked, &streamed);
         let wait = not_before.map(|at| services.clock.until(at));

@@ -10,11 +10,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_machine::{Run, TextModels};
-use windlass_tools::dialect::AcceptedForms;
+use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
 use windlass_tools::{
     Offer, RECALL, RecallOffer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
 };
-use windlass_vocab::{Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TextCalls, TurnId, Wait, WaitFor};
+use windlass_vocab::{
+    Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TextCalls, TurnId, Wait, WaitFor, WorkspaceOverview,
+};
 
 use crate::feed::Feed;
 use crate::known_names::KnownNames;
@@ -31,6 +33,15 @@ pub(crate) struct Offering {
     pub(crate) open: BTreeMap<String, ToolsKnown>,
 }
 
+/// What a run sends before the conversation, and what that was built from.
+pub(crate) struct PinnedRun {
+    pub(crate) context: PinnedContext,
+    /// The offer; `None` where the run had one.
+    pub(crate) offering: Option<Offering>,
+    /// What the workspace holds, where the run begins with that.
+    pub(crate) overview: Option<Box<WorkspaceOverview>>,
+}
+
 /// Whether the tools of a server that is connecting are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ToolsKnown {
@@ -42,13 +53,12 @@ pub(crate) enum ToolsKnown {
 
 impl Offering {
     /// Returns a new offer, for a run that is being pinned.
-    pub(crate) fn new(registry: &Registry, run: &Run, recall: RecallOffer) -> Self {
-        let selection = Selection::from(run.policy()).with_recall(recall);
+    pub(crate) fn new(registry: &Registry, run: RunId, selection: Selection) -> Self {
         // Stages are read before the tools, so that a server that connects in between is checked once more.
         let on_its_way = |(server, stage)| Some((server, tools_known(&stage)?));
         let open: BTreeMap<_, _> = registry.stages(&selection).into_iter().filter_map(on_its_way).collect();
         let offer = registry.offer_awaiting(&selection, &awaited(&open));
-        Self { run: run.id, selection, offer, open }
+        Self { run, selection, offer, open }
     }
 
     /// Returns the offer that another process pinned for a run it left. The servers may have changed since.
@@ -137,17 +147,29 @@ impl PrefixSources {
         let Self { instructions, run, text_models } = self;
         let specs = offer.specs().to_vec();
         let (all, some) = match text_models {
-            TextModels::None => (None, None),
-            TextModels::All(dialect) => (Some(dialect), None),
-            TextModels::Some(dialect, models) => (None, Some((dialect, models))),
+            TextModels::None => (None, Vec::new()),
+            TextModels::All(dialect) => (Some(dialect), Vec::new()),
+            TextModels::Some(groups) => (None, groups),
         };
-        let prefix = run.as_ref().map(|run| instructions.prefix(run, &specs, all)).unwrap_or_default();
-        let text_calls = run.zip(some).and_then(|(run, (dialect, models))| {
+        let Some(run) = run else {
+            let dialect = all.filter(|_| !specs.is_empty());
+            return PinnedContext { offer: specs, dialect, awaited, ..PinnedContext::default() };
+        };
+        let prefix = instructions.prefix(&run, &specs, all);
+        let text_calls = |(dialect, models)| {
             let rules = calling_rules(&run.policy, &specs, Some(dialect))?;
-            Some(TextCalls { dialect, rules, models })
-        });
+            Some(match prompt_style(dialect) {
+                PromptStyle::Full => TextCalls { dialect, rules, models, prefix: None },
+                PromptStyle::Short => {
+                    let prefix = Some(instructions.prefix(&run, &specs, Some(dialect)));
+                    TextCalls { dialect, rules: String::new(), models, prefix }
+                }
+            })
+        };
+        let mut text_calls = some.into_iter().filter_map(text_calls);
+        let (first, further_text_calls) = (text_calls.next(), text_calls.collect());
         let dialect = all.filter(|_| !specs.is_empty());
-        PinnedContext { prefix, offer: specs, dialect, awaited, text_calls }
+        PinnedContext { prefix, offer: specs, dialect, awaited, text_calls: first, further_text_calls }
     }
 }
 

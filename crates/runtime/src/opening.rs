@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals, State, outstanding};
 use windlass_store::{Head, Lease, StoreError, Writer};
-use windlass_vocab::{LeaseTaken, NewerRecord, SessionId, SessionOpened, Timestamp};
+use windlass_vocab::{CallId, LeaseTaken, NewerRecord, SessionId, SessionOpened, Timestamp};
 
 use crate::closed::SessionClosed;
 use crate::driver::Driver;
@@ -76,6 +76,8 @@ pub(crate) struct SessionOpener<'a> {
     pub(crate) approvals: OpenApprovals,
     /// Which events the opener wants to receive from the first record on.
     pub(crate) interest: Option<Interest>,
+    /// The session that starts a new one, and the position there.
+    pub(crate) parent: Option<(SessionId, CallId)>,
 }
 
 /// An opened session whose driver has not started yet.
@@ -111,7 +113,7 @@ impl SessionOpener<'_> {
             owner: opening.owner.clone(),
             key: opening.key.clone(),
             workspace: opening.workspace.clone(),
-            parent: None,
+            parent: self.parent,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             forked_from: Vec::new(),
         };

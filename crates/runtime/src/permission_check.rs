@@ -1,8 +1,8 @@
 //! Checks calls against the permission rules of this process, which may not have recorded the call (X6).
 
 use windlass_machine::{CallApproval, CallResult, Fact, Run, State};
-use windlass_tools::{CallPermission, Offer, Permissions, Secrets};
-use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName};
+use windlass_tools::{CallPermission, Mode, Offer, Permissions, Secrets};
+use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName, UnaskedChange};
 
 use crate::retrieval::turn_passages::TurnPassages;
 use crate::scrub::scrub_preview;
@@ -33,7 +33,14 @@ impl PermissionCheck<'_> {
         let asks =
             state.control.run.as_ref().map(Run::policy).is_some_and(|rows| rows.outside_text == OutsideText::Ask);
         let texts = state.transcript.outside_texts().chain(self.passages.outside_texts()).filter(|_| asks);
-        match (offer.check_permission(tool, arguments, permissions, &state.transcript.grants, texts), approved) {
+        let permission = match offer.check_permission(tool, arguments, permissions, &state.transcript.grants, texts) {
+            CallPermission::Run(paths) => match self.unasked_change(tool, arguments) {
+                Some(change) => offer.check_unasked_change(tool, arguments, change),
+                None => CallPermission::Run(paths),
+            },
+            other @ (CallPermission::Ask { .. } | CallPermission::Refused { .. }) => other,
+        };
+        match (permission, approved) {
             (CallPermission::Ask { preview: Some(preview), .. }, CallApproval::IfShown(seen))
                 if self.shows(&preview, seen) =>
             {
@@ -41,6 +48,13 @@ impl PermissionCheck<'_> {
             }
             (permission, _) => permission,
         }
+    }
+
+    /// Returns what a call would change although the request did not ask for it.
+    fn unasked_change(&self, tool: &ToolName, arguments: &Json) -> Option<UnaskedChange> {
+        let run = self.state.control.run.as_ref().filter(|_| self.permissions.mode != Mode::Bypass)?;
+        let files = self.offer.changed_files(tool, arguments);
+        run.unasked_change(&files.changes, &files.loses)
     }
 
     /// Whether the preview equals the one the person has seen, except for the offered rule.

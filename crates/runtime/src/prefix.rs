@@ -14,6 +14,7 @@ mod output;
 mod project;
 mod reasoning;
 mod skills;
+mod texts;
 
 use std::path::PathBuf;
 
@@ -22,6 +23,7 @@ use windlass_vocab::{Dialect, RunStarted, ToolSpec};
 
 pub(crate) use self::calling::section as calling_rules;
 pub use self::instruction_files::{InstructionFile, ProjectInstructions};
+use self::texts::PrefixTexts;
 
 /// The instructions before every conversation of an agent.
 #[derive(Clone, Debug, Default)]
@@ -42,18 +44,18 @@ pub struct Instructions {
 }
 
 impl Instructions {
-    /// Returns the prefix for a run. Where no tools are offered it has no rules about tools, and where no tool works
-    /// with files none about files.
+    /// Returns the prefix for a run whose models write calls in this dialect. Where no tools are offered it has no rules
+    /// about tools, and where no tool works with files none about files.
     pub(crate) fn prefix(&self, run: &RunStarted, offer: &[ToolSpec], dialect: Option<Dialect>) -> String {
-        let workspace = self.workspace.as_deref();
+        let (workspace, texts) = (self.workspace.as_deref(), PrefixTexts::of(dialect));
         let sections = [
-            Some(identity::section(self.system.as_deref(), &run.agent, std::env::consts::OS)),
+            Some(identity::section(texts, self.system.as_deref(), &run.agent, std::env::consts::OS)),
             self.user.as_ref().map(identity::user_section),
             project::section(&self.project, offer),
-            loop_rules::section(&run.policy, offer),
+            loop_rules::section(texts, &run.policy, offer),
             run.output.as_deref().map(output::section),
-            capabilities::section(offer, workspace),
-            reasoning::section(run.policy.reasoning),
+            capabilities::section(texts, offer, workspace),
+            reasoning::section(texts, run.policy.reasoning),
             skills::section(&self.skills, offer, workspace),
             calling::section(&run.policy, offer, dialect),
         ];

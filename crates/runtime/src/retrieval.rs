@@ -13,8 +13,6 @@ pub(crate) mod gather;
 #[cfg(feature = "sqlite")]
 mod indexer;
 #[cfg(feature = "sqlite")]
-mod key_files;
-#[cfg(feature = "sqlite")]
 mod line_ranges;
 pub(crate) mod source;
 pub(crate) mod turn_passages;

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_machine::{Effect, Fact, Phase, State};
+use windlass_machine::{Effect, Fact, Phase, Run, State};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
-use windlass_tools::dialect::AcceptedForms;
+use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
 use windlass_tools::{Offer, RecallOffer, Selection, ServerStage, is_of_server};
-use windlass_vocab::{Failure, PinnedContext, Reply, ToolName, TurnMode, Verdict};
+use windlass_vocab::{EndsBy, Failure, Overview, Reply, ToolName, TurnMode, Verdict};
 
 use crate::attempt;
 use crate::driver::Driver;
 use crate::known_names::KnownNames;
 use crate::offering::{
-    NamedServers, Offering, PrefixSources, ToolsKnown, awaited, tools_known, wait_before_first_turn,
+    NamedServers, Offering, PinnedRun, PrefixSources, ToolsKnown, awaited, tools_known, wait_before_first_turn,
 };
+use crate::overview::{OverviewSource, OverviewUse};
 use crate::services::AgentSettings;
+use crate::small_offer::unneeded_tools;
 use crate::streamed::Streamed;
 use crate::textual;
 
@@ -31,10 +33,12 @@ impl Driver {
                 registry.wake(&Selection::from(run.policy()));
                 let recall = recall_offer(&self.state);
                 let offering = match (&run.phase, &self.state.transcript.context) {
-                    (Phase::Modelling(_) | Phase::Calling(_) | Phase::Between, Some(context)) => {
+                    (Phase::Modelling(_) | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between, Some(context)) => {
                         Offering::resumed(registry, run, context, recall)
                     }
-                    (Phase::Pinning, _) | (_, None) => Offering::new(registry, run, recall),
+                    (Phase::Pinning, _) | (_, None) => {
+                        Offering::new(registry, run.id, Selection::from(run.policy()).with_recall(recall))
+                    }
                 };
                 self.running_effects.offering.insert(offering).offer.clone()
             }
@@ -52,7 +56,7 @@ impl Driver {
 
     /// Returns the context that the run sends before the conversation, and the offer it was built with. The first time,
     /// it may wait for servers that were never listed before.
-    pub(crate) fn pin(&mut self) -> BoxFuture<'static, (PinnedContext, Option<Offering>)> {
+    pub(crate) fn pin(&mut self) -> BoxFuture<'static, PinnedRun> {
         let sources = prefix_sources(&self.agent, &self.state);
         let run = self.state.control.run.as_ref().filter(|run| matches!(run.phase, Phase::Pinning)).cloned();
         let Some(run) = run else {
@@ -60,10 +64,14 @@ impl Driver {
             let awaited =
                 self.running_effects.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
             let context = sources.context(&offer, awaited);
-            return Box::pin(std::future::ready((context, None)));
+            let pinned = PinnedRun { context, offering: None, overview: None };
+            return Box::pin(std::future::ready(pinned));
         };
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
         let recall = recall_offer(&self.state);
+        let (overview, permissions) = (self.overview_source(&run), Arc::clone(&self.agent.permissions));
+        let style = self.state.control.dialect_of(&run.model(0)).map_or(PromptStyle::Full, prompt_style);
+        let request = self.state.transcript.newest_words().unwrap_or_default().to_owned();
         let selection = Selection::from(run.policy());
         services.registry.wake(&selection);
         Box::pin(async move {
@@ -71,9 +79,34 @@ impl Driver {
             let awaited =
                 stages.filter(|(_, stage)| tools_known(stage) == Some(ToolsKnown::No)).map(|(server, _)| server);
             wait_before_first_turn(&services, &feed, &run, awaited.collect()).await;
-            let offering = Offering::new(&services.registry, &run, recall);
-            (offering.context(sources), Some(offering))
+            let overview = match overview {
+                Some(source) => source.look().await.map(Box::new),
+                None => None,
+            };
+            let unneeded = match style {
+                PromptStyle::Full => Vec::new(),
+                PromptStyle::Short => unneeded_tools(&run, overview.as_deref(), &request, &permissions),
+            };
+            let selection = selection.with_recall(recall).without(&unneeded);
+            let offering = Offering::new(&services.registry, run.id, selection);
+            PinnedRun { context: offering.context(sources), offering: Some(offering), overview }
         })
+    }
+
+    /// Returns where the overview of the workspace comes from, if the run begins with one.
+    fn overview_source(&self, run: &Run) -> Option<OverviewSource> {
+        let is_shown = match run.policy().overview {
+            Overview::Off => false,
+            Overview::TextCalls => self.state.control.dialect_of(&run.model(0)).is_some(),
+            Overview::On => true,
+        };
+        let is_judged = run.policy().ends_by == EndsBy::JudgedText;
+        let registry = &self.services.registry;
+        let reads = || registry.offer(&Selection::from(run.policy())).specs().iter().any(|spec| spec.reads_files);
+        let workspace = self.services.workspace.clone().filter(|_| (is_shown || is_judged) && reads())?;
+        let request = self.state.transcript.newest_words().unwrap_or_default().to_owned();
+        let shown = if is_shown { OverviewUse::Shown } else { OverviewUse::JudgeAlone };
+        Some(OverviewSource { workspace, permissions: Arc::clone(&self.agent.permissions), request, shown })
     }
 
     /// Returns the tool names that the open run can resolve.
@@ -116,6 +149,9 @@ impl Driver {
         let passages = &self.running_effects.passages;
         let read = attempt::ReplyReading { state, known: &known, agent, services, passages };
         let mut fact = read.fact(key, result, streamed);
+        if self.awaits_plan() {
+            return self.planned(fact);
+        }
         if let (Fact::Replied { calls, .. }, Some(selection)) = (&mut fact, selection) {
             let unknown = calls.iter_mut().filter(|call| matches!(call.verdict, Verdict::Unknown { .. }));
             let unknown: Vec<_> = unknown.collect();
@@ -139,7 +175,12 @@ impl Driver {
         match mode {
             TurnMode::Tools => self.grow_offer().await,
             TurnMode::Talk if empty => self.grow_offer().await,
-            TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => Ok(()),
+            TurnMode::Talk
+            | TurnMode::WrapUp
+            | TurnMode::Summary
+            | TurnMode::Title
+            | TurnMode::Plan
+            | TurnMode::Synthesis => Ok(()),
         }
     }
 

@@ -5,16 +5,17 @@ use std::future::Future;
 use std::task::{Context, Poll};
 
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{AttemptKey, Effect, EffectKey};
+use windlass_machine::{AttemptKey, Effect, EffectKey, Fact};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
-use windlass_vocab::{Failure, PinnedContext, Reply, UndoId};
+use windlass_vocab::{Failure, Reply, UndoId};
 
 use crate::attempt::EncodedHistory;
 use crate::call::EndedCall;
+use crate::child_slot::ChildSlot;
 use crate::elicit::{AskingCall, OpenElicitations};
 use crate::known_names::KnownNames;
-use crate::offering::Offering;
+use crate::offering::{Offering, PinnedRun};
 use crate::retrieval::gather::Gathered;
 use crate::retrieval::turn_passages::TurnPassages;
 use crate::snapshot::SnapshotKeeper;
@@ -23,7 +24,7 @@ use crate::streamed::{ReplyTally, Streamed};
 /// The outcome of an effect.
 pub(crate) enum EffectOutcome {
     /// The context to send before the conversation, and the offer it was built with, where that is new.
-    Pinned(PinnedContext, Option<Offering>),
+    Pinned(PinnedRun),
     /// The end of a model call, and the names that were known when it was made.
     Model(AttemptKey, KnownNames, Result<Reply, Failure>),
     /// The passages for a turn whose model is called next.
@@ -32,6 +33,8 @@ pub(crate) enum EffectOutcome {
     HandedBack(AttemptKey, Option<Streamed>),
     Call(EndedCall),
     Restored(UndoId, Result<BTreeMap<String, String>, StoreError>),
+    /// What the child session that works on a step has come to: a question, or the end of its run.
+    Step(Result<Fact, StoreError>),
 }
 
 /// An effect that was started.
@@ -100,6 +103,8 @@ pub(crate) struct RunningEffects {
     handed_back: Option<(AttemptKey, Option<Streamed>)>,
     pub(crate) keeper: SnapshotKeeper,
     pub(crate) passages: TurnPassages,
+    /// The child session that works on a step.
+    pub(crate) child: ChildSlot,
 }
 
 impl RunningEffects {
@@ -119,6 +124,9 @@ impl RunningEffects {
 
     /// Ends the effects that are no longer outstanding.
     pub(crate) fn abort_all_but(&mut self, owed: &[Effect]) {
+        if !owed.iter().any(|effect| matches!(effect, Effect::RunStep { .. })) {
+            drop(self.child.leave());
+        }
         let handed_back = &mut self.handed_back;
         self.effects.retain_mut(|started| {
             if owed.iter().any(|effect| effect.key() == started.key) {

@@ -6,7 +6,7 @@ use windlass_machine::{CallResult, Fact, RunSettings, VerifiedCall};
 use windlass_tools::Secrets;
 use windlass_vocab::{
     Answer, Elicitation, ElicitationKind, Failure, Part, PinnedContext, PreparedCall, Preview, Remedy, TextOrigin,
-    Verdict, VerdictReason,
+    UnaskedChange, Verdict, VerdictReason,
 };
 
 /// Replaces every known secret in a fact.
@@ -19,7 +19,15 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
         }
         Fact::Retried(run_settings) => scrub_run_settings(secrets, run_settings),
         Fact::HandedBack { text, .. } => scrub_text(secrets, text),
-        Fact::Pinned(context) | Fact::OfferChanged { context, .. } => scrub_context(secrets, context),
+        Fact::Pinned(context, overview) => {
+            scrub_context(secrets, context);
+            for text in
+                overview.iter_mut().flat_map(|overview| &mut overview.files).filter_map(|file| file.text.as_mut())
+            {
+                scrub_text(secrets, text);
+            }
+        }
+        Fact::OfferChanged { context, .. } => scrub_context(secrets, context),
         Fact::Failed { failure, .. } => scrub_failure(secrets, failure),
         Fact::Replied { parts, calls, misfit, malformed, .. } => {
             parts.iter_mut().for_each(|part| scrub_part(secrets, part));
@@ -27,6 +35,17 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
             for told in [misfit, malformed].into_iter().flatten() {
                 scrub_text(secrets, told);
             }
+        }
+        Fact::Planned { parts, steps, .. } => {
+            parts.iter_mut().for_each(|part| scrub_part(secrets, part));
+            steps.iter_mut().for_each(|step| scrub_text(secrets, &mut step.step));
+        }
+        // What a child session recorded was scrubbed there; this process may know more secrets.
+        Fact::StepReported(report) => scrub_text(secrets, &mut report.answer),
+        Fact::StepAsked { asked, .. } => {
+            asked.preview.iter_mut().for_each(|preview| scrub_preview(secrets, preview));
+            asked.elicitation.iter_mut().for_each(|elicitation| scrub_elicitation(secrets, elicitation));
+            asked.because.iter_mut().for_each(|because| scrub_reason(secrets, because));
         }
         Fact::CallDone { finished, .. } => scrub_finished(secrets, finished),
         Fact::CallVerified { verified: VerifiedCall::Done(finished), .. } => scrub_finished(secrets, finished),
@@ -167,7 +186,8 @@ fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
             scrub_text(secrets, pattern);
         }
         VerdictReason::OutsideText { origin } => scrub_origin(secrets, origin),
-        VerdictReason::Mode { .. } => {}
+        VerdictReason::Unasked { change: UnaskedChange::Deletes { path } } => scrub_text(secrets, path),
+        VerdictReason::Unasked { change: UnaskedChange::InAnswer {} } | VerdictReason::Mode { .. } => {}
     }
 }
 

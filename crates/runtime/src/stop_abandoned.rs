@@ -1,9 +1,9 @@
 //! Ends the run of a session that no process has open, in the journal alone: nothing of the run is resumed or executed.
 
-use windlass_machine::{Effect, Fact, State, outstanding};
+use windlass_machine::{Effect, Fact, State, child_report, outstanding, report_without_child};
 use windlass_store::{Batch, Store, Writer};
 use windlass_tools::Secrets;
-use windlass_vocab::{NewerRecord, SessionId, StopBy, Usage};
+use windlass_vocab::{EndReason, NewerRecord, Record, SessionId, StopBy, Usage, child_key};
 
 use crate::clock::Clock;
 use crate::opening::{OpenError, lease_taken, nonce};
@@ -32,9 +32,44 @@ pub async fn stop_abandoned(
         let session_writer = SessionWriter { store, secrets, clock, state: &mut state, writer: &mut writer };
         session_writer.step(fact, Batch::default()).await?;
     }
-    // What a model call had streamed died with its process.
-    let handed_back = outstanding(&state).into_iter().find_map(|effect| match effect {
-        Effect::HandBack(attempt) => Some(Fact::HandedBack { attempt, text: String::new(), usage: Usage::default() }),
+    let mut last = None;
+    for effect in outstanding(&state) {
+        last = last.or(last_fact(store, secrets, clock, &state, effect).await?);
+    }
+    if let Some(fact) = last {
+        let session_writer = SessionWriter { store, secrets, clock, state: &mut state, writer: &mut writer };
+        session_writer.step(fact, Batch::default()).await?;
+    }
+    Ok(StopOutcome { runs: 1, dropped: dropped + unseen })
+}
+
+/// Returns the fact that a stopped run still waits for, if it waits for this effect.
+async fn last_fact(
+    store: &dyn Store,
+    secrets: &Secrets,
+    clock: &dyn Clock,
+    state: &State,
+    effect: Effect,
+) -> Result<Option<Fact>, OpenError> {
+    match effect {
+        // What a model call had streamed died with its process.
+        Effect::HandBack(attempt) => {
+            Ok(Some(Fact::HandedBack { attempt, text: String::new(), usage: Usage::default() }))
+        }
+        // The child session that worked on a step is stopped with its parent.
+        Effect::RunStep { child, .. } => {
+            let owner = state.control.opened.as_ref().map(|opened| opened.owner.as_str()).unwrap_or_default();
+            let key = child_key(state.session, child);
+            let Some(session) = store.find(owner, &key).await? else {
+                return Ok(Some(Fact::StepReported(report_without_child(child, EndReason::Cancelled, ""))));
+            };
+            Box::pin(stop_abandoned(store, secrets, clock, session)).await?;
+            let records = store.read(session, 0).await?;
+            let records: Vec<Record> = records.into_iter().map(|envelope| envelope.record).collect();
+            let report = child_report(child, session, &records);
+            let report = report.unwrap_or_else(|| report_without_child(child, EndReason::Cancelled, ""));
+            Ok(Some(Fact::StepReported(report)))
+        }
         Effect::Pin(_)
         | Effect::CallModel { .. }
         | Effect::CheckPermission { .. }
@@ -43,11 +78,6 @@ pub async fn stop_abandoned(
         | Effect::RunCall { .. }
         | Effect::Restore(_)
         | Effect::Ask(_)
-        | Effect::Receive => None,
-    });
-    if let Some(fact) = handed_back {
-        let session_writer = SessionWriter { store, secrets, clock, state: &mut state, writer: &mut writer };
-        session_writer.step(fact, Batch::default()).await?;
+        | Effect::Receive => Ok(None),
     }
-    Ok(StopOutcome { runs: 1, dropped: dropped + unseen })
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use windlass_provider::ModelRequest;
 use windlass_tools::dialect::{
-    AcceptedForms, CallLimit, MalformedCall, ParsedReply, ReplyReader, TextEnd, read, rendered, stop_sequence,
+    AcceptedForms, MalformedCall, ParsedReply, ReplyReader, TextEnd, read, rendered, stop_sequence,
 };
 use windlass_vocab::{
     Dialect, MaxTokens, Message, ModelName, OutputForm, PinnedContext, Policy, Reply, ReplyCall, StopReason, TurnMode,
@@ -16,7 +16,21 @@ use windlass_vocab::{
 use crate::cut_call::{LengthLimit, reached};
 use crate::known_names::KnownNames;
 
-/// The conversation as it is sent to the models of a run that write calls as text; they all use the same dialect.
+/// The conversation as it is sent to models that write calls as text, for each of their dialects.
+#[derive(Debug, Default)]
+pub(crate) struct TextualHistories(Vec<(Dialect, TextualHistory)>);
+
+impl TextualHistories {
+    pub(crate) fn of(&mut self, dialect: Dialect) -> &mut TextualHistory {
+        let place = self.0.iter().position(|(known, _)| *known == dialect).unwrap_or_else(|| {
+            self.0.push((dialect, TextualHistory::default()));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
+}
+
+/// The conversation as it is sent to the models that write calls in one dialect.
 #[derive(Debug, Default)]
 pub(crate) struct TextualHistory {
     /// The epoch of the rendered history.
@@ -57,10 +71,7 @@ impl TextualHistory {
 
 /// Returns where a server should stop: at the end of the first call, where only one is wanted.
 pub(crate) fn stops(dialect: Dialect, policy: &Policy) -> Option<&'static str> {
-    match policy.parallel.into() {
-        CallLimit::One => stop_sequence(dialect),
-        CallLimit::Several => None,
-    }
+    stop_sequence(dialect, policy.parallel.into())
 }
 
 /// Returns the forms of calls that the text of this model's reply is parsed for; `None` where no tool is offered.
@@ -73,8 +84,7 @@ pub(crate) fn spoken(policy: &Policy, context: &PinnedContext, model: &ModelName
 
 /// Returns the parser of a streamed reply in these forms.
 pub(crate) fn reader(spoken: AcceptedForms, known: &KnownNames) -> ReplyReader<'static> {
-    let known = known.clone();
-    ReplyReader::new(spoken, Box::new(move |name| known.knows(name)))
+    ReplyReader::new(spoken, Box::new(known.clone()))
 }
 
 /// Returns the names of the tools that a reply calls, as it writes them.
@@ -91,14 +101,18 @@ fn reading(reply: &Reply, text: &str, spoken: &AcceptedForms, known: &KnownNames
         LengthLimit::Reached => TextEnd::Cut,
         LengthLimit::NotKnown => TextEnd::Whole,
     };
-    let known = known.clone();
-    read(text, spoken, move |name| known.knows(name), ended)
+    read(text, spoken, known.clone(), ended)
 }
 
 /// Where calls are blocks, a reply that starts with one is meant as a call, whatever the block contains.
 fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<MalformedCall> {
+    let field = match dialect? {
+        Dialect::ToolBlock => "tool_name",
+        Dialect::ToolTag => "name",
+        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Probe => return None,
+    };
     let block = text.trim_start().strip_prefix("<tool").is_some_and(|rest| rest.starts_with(['>', ' ', '\n']));
-    (dialect == Some(Dialect::ToolBlock) && block).then_some(MalformedCall::MissingField { field: "tool_name" })
+    block.then_some(MalformedCall::MissingField { field })
 }
 
 /// Parses the calls in a reply's text, if it has no native ones. Also returns the message to the model about one that

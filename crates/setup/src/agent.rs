@@ -98,15 +98,15 @@ pub fn has_key(model: &ResolvedModel) -> Result<(), SettingsError> {
 pub fn chain(settings: &Settings, endpoint: &ModelEndpoint, model: &ModelName) -> Vec<ResolvedModel> {
     let table = settings.table_of(model);
     let (name, figures) = table.map_or((model, ModelFigures::default()), |table| (&table.name, table.figures));
-    let mut chain = vec![resolved(name, model.as_str(), endpoint, figures)];
-    chain.extend(settings.fallbacks.iter().map(|model| later(model, endpoint)));
+    let mut chain = vec![resolved(name, model.as_str(), endpoint, settings.dialects.applied_to(figures))];
+    chain.extend(settings.fallbacks.iter().map(|model| later(settings, model, endpoint)));
     chain
 }
 
 /// Returns the chains of other roles than the turn's; `endpoint` is the server of the first model.
 #[must_use]
 pub fn role_chains(settings: &Settings, endpoint: &ModelEndpoint) -> BTreeMap<ModelRole, Vec<ResolvedModel>> {
-    let models = |models: &Vec<FallbackModel>| models.iter().map(|model| later(model, endpoint)).collect();
+    let models = |models: &Vec<FallbackModel>| models.iter().map(|model| later(settings, model, endpoint)).collect();
     settings.role_models.iter().map(|(role, chain)| (*role, models(chain))).collect()
 }
 
@@ -122,9 +122,9 @@ pub fn own_models(sources: &Sources, settings: &Settings) -> BTreeMap<String, Re
     models.map(|(name, model)| (name, model.and_then(resolved))).collect()
 }
 
-fn later(model: &FallbackModel, first: &ModelEndpoint) -> ResolvedModel {
+fn later(settings: &Settings, model: &FallbackModel, first: &ModelEndpoint) -> ResolvedModel {
     let FallbackModel { name, id, endpoint, figures } = model;
-    resolved(&name.value, id, endpoint.as_ref().unwrap_or(first), *figures)
+    resolved(&name.value, id, endpoint.as_ref().unwrap_or(first), settings.dialects.applied_to(*figures))
 }
 
 fn resolved(name: &ModelName, id: &str, endpoint: &ModelEndpoint, figures: ModelFigures) -> ResolvedModel {

@@ -182,7 +182,7 @@ fn check_rules(path: &str, files: &FileAccesses, rules: &FileRules) -> Result<()
     let Some(rule) = rules.denying(files) else { return Ok(()) };
     let (path, rule) = (shorten(path, 200), shorten(&rule.to_string(), 200));
     Err(Refusal::denied(format!(
-        "`{path}` was left alone: the rule `{rule}` forbids it. Do without it; only a person can take that rule away."
+        "`{path}` was left alone: the rule `{rule}` forbids it. Do without it, and say in your answer what was left out."
     )))
 }
 

@@ -29,6 +29,8 @@ impl AccessKind {
 
 /// The built-in tools that work on files, each with the access that its name means in a rule that forbids or asks.
 pub(crate) const FILE_TOOLS: &[(&str, AccessKind)] = &[
+    ("append_file", AccessKind::Write),
+    ("delete_file", AccessKind::Write),
     ("edit_file", AccessKind::Write),
     ("list_directory", AccessKind::Read),
     ("move_file", AccessKind::Write),

@@ -28,7 +28,7 @@ impl Address {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let shown = shorten(text, 200);
         let url = Url::parse(text.trim()).map_err(|error| {
-            format!("`{shown}` is no web address ({error}): write it whole, e.g. https://example.org/page")
+            format!("`{shown}` is no web address ({error}): write it whole, with https:// before the host")
         })?;
         Self::of(url)
     }

@@ -85,6 +85,8 @@ const ALIASES: &[&[&str]] = &[
         "glob",
         "file_search",
     ],
+    &["append_file", "append", "append_to_file", "append_text", "append_line", "add_line", "add_lines", "add_to_file"],
+    &["delete_file", "rm", "remove", "remove_file", "delete", "unlink", "erase_file"],
     &["move_file", "mv", "rename", "rename_file", "move"],
     &["fetch_url", "fetch", "web_fetch", "curl", "wget", "http_get", "get_url", "open_url", "read_url"],
     &["todo", "todo_write", "update_plan", "write_todos", "plan", "set_plan"],

@@ -1,6 +1,7 @@
 //! The built-in tools, one file each, with its description beside it (T10).
 
 mod answer;
+mod append_file;
 mod arguments;
 #[cfg(feature = "commands")]
 mod command_output;
@@ -8,17 +9,25 @@ mod command_output;
 mod command_sandbox;
 #[cfg(feature = "commands")]
 mod commands;
+mod delete_file;
 mod edit_file;
+mod edit_problem;
 mod ending;
 #[cfg(feature = "fetch")]
 mod fetch_url;
 pub(crate) mod file_kind;
 mod file_preview;
+mod folder_names;
+mod line_ends;
 mod list_directory;
+mod loose_match;
 mod move_file;
+mod near_paths;
+mod path_likeness;
 mod read_file;
 mod read_skill;
 mod readable_files;
+mod reads_now;
 pub(crate) mod recall;
 #[cfg(feature = "commands")]
 mod run_command;
@@ -53,7 +62,9 @@ pub fn file_tools(workspace: Arc<Workspace>) -> Vec<Arc<dyn Tool>> {
         Arc::new(read_file::ReadFile::new(Arc::clone(&workspace))),
         Arc::new(write_file::WriteFile::new(Arc::clone(&workspace))),
         Arc::new(edit_file::EditFile::new(Arc::clone(&workspace))),
+        Arc::new(append_file::AppendFile::new(Arc::clone(&workspace))),
         Arc::new(move_file::MoveFile::new(Arc::clone(&workspace))),
+        Arc::new(delete_file::DeleteFile::new(Arc::clone(&workspace))),
         Arc::new(search_files::SearchFiles::new(workspace)),
         Arc::new(todo::Todo::new()),
     ]

@@ -4,7 +4,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::Value;
-use windlass_vocab::{EffectClass, Grant, Preview, Remedy, TextOrigin, ToolSpec, Verdict, VerdictReason};
+use windlass_vocab::{
+    EffectClass, Grant, Preview, Remedy, TextOrigin, ToolSpec, UnaskedChange, Verdict, VerdictReason,
+};
 
 use crate::cut::thousands;
 use crate::permission::{allowing_rule, exact_rule};
@@ -94,9 +96,10 @@ pub(crate) fn with_preview(
             (exact_rule(&entry.spec, about), Some(protected_warning(path, pattern)))
         }
         VerdictReason::Mode { .. } => (permissions.missing_rule(&entry.spec, about, grants), None),
-        VerdictReason::Rule { .. } | VerdictReason::Grant { .. } | VerdictReason::OutsideText { .. } => {
-            (allowing_rule(&entry.spec, about), None)
-        }
+        VerdictReason::Rule { .. }
+        | VerdictReason::Grant { .. }
+        | VerdictReason::OutsideText { .. }
+        | VerdictReason::Unasked { .. } => (allowing_rule(&entry.spec, about), None),
     };
     // No rule permits changing a protected path without asking, so none is offered.
     let remedy = warning.is_none().then(|| Remedy::Allow { rule: rule.clone() });
@@ -115,9 +118,9 @@ pub(crate) fn with_preview(
     }
 }
 
-/// The verdict on a call that a rule allows but that carries text from outside. No rule is offered, because the next
-/// text will be a different one.
-pub(crate) fn outside_text_verdict(
+/// The verdict on a call that a rule allows but that carries text from outside, or was not asked for. No rule is offered,
+/// because the next call will be a different one.
+pub(crate) fn verdict_on_this_call(
     entry: &RegisteredTool,
     arguments: &Value,
     because: VerdictReason,
@@ -149,6 +152,14 @@ pub(crate) fn insert_warning(entry: &RegisteredTool, arguments: &Value, preview:
 pub(crate) fn outside_text_warning(origin: &TextOrigin, shared: &str) -> String {
     const SHOWN: usize = 200;
     format!("it carries text from {origin}: \u{201c}{}\u{201d}\n", shorten(shared, SHOWN))
+}
+
+/// Returns the warning about a change that was not asked for, for the person who decides.
+pub(crate) fn unasked_warning(change: &UnaskedChange) -> String {
+    match change {
+        UnaskedChange::InAnswer {} => "the request is a question, and this call changes files\n".to_owned(),
+        UnaskedChange::Deletes { path } => format!("the request does not name {path}, which would be lost\n"),
+    }
 }
 
 /// Returns the warning about a protected path, for the person who decides.

@@ -1,6 +1,6 @@
 //! Converts values to the type a schema asks for, where that loses nothing (T3): `"5"` for an integer,
-//! `5` for a string, a JSON text for an object, one value for a list of such, a null for something that
-//! may be left out.
+//! `5` for a string, a JSON text for an object, one value for a list of such, a null or an empty text for
+//! something that may be left out.
 //!
 //! The protocol: [`coerce_value`] walks a copy of the value and the schema together and changes only values of another
 //! type than the schema has there. The validator decides whether the result fits. A value that already fits is left
@@ -32,8 +32,50 @@ pub(crate) fn coerce_value(value: &Value, schema: &Value, scope: CoercionScope) 
     }
     let mut made = value.clone();
     let mut walk = Coercion { root: schema, scope, repairs: Vec::new() };
+    // Only of the call itself: names within an argument are the tool's own.
+    if let (CoercionScope::All, Value::Object(members)) = (scope, &mut made)
+        && rename_synonyms(members, schema)
+    {
+        walk.add_repair(Repair::Renamed);
+    }
     walk.value(&mut made, schema, DEEPEST);
     (!walk.repairs.is_empty()).then_some((made, walk.repairs))
+}
+
+/// Names of arguments, and other names that models give to the same. Only these are taken for each other: an unknown name
+/// says nothing about which argument was meant.
+const SYNONYMS: &[(&str, &[&str])] = &[
+    ("from", &["path", "file", "source", "src", "old_path"]),
+    ("to", &["destination", "dest", "target", "new_path"]),
+    ("path", &["file", "file_path", "filepath", "filename", "file_name", "directory", "folder"]),
+    ("content", &["text", "contents"]),
+    ("text", &["content", "line", "lines"]),
+    ("old_text", &["old", "old_str", "old_string"]),
+    ("new_text", &["new", "new_str", "new_string"]),
+    ("command", &["cmd"]),
+    ("url", &["link", "address"]),
+];
+
+/// Gives a text that the schema does not know the name of a required one that is missing, where the two names mean the
+/// same: `path` for the `from` of a move. Returns whether anything was renamed.
+fn rename_synonyms(members: &mut Map<String, Value>, schema: &Value) -> bool {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return false };
+    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let is_text =
+        |name: &&str| properties.get(*name).and_then(|of| of.get("type")).is_some_and(|kind| kind == "string");
+    let missing: Vec<&str> = required.filter(|name| !members.contains_key(*name)).filter(is_text).collect();
+    let mut renamed = false;
+    for name in missing {
+        let Some((_, others)) = SYNONYMS.iter().find(|(known, _)| *known == name) else { continue };
+        let given =
+            |other: &&&str| members.get(**other).is_some_and(Value::is_string) && !properties.contains_key(**other);
+        let [other] = others.iter().filter(given).collect::<Vec<_>>()[..] else { continue };
+        if let Some(value) = members.remove(*other) {
+            members.insert(name.to_owned(), value);
+            renamed = true;
+        }
+    }
+    renamed
 }
 
 /// Whether the value contains a whole number written with a decimal point. It nearly never does, which saves
@@ -90,7 +132,7 @@ impl<'s> Coercion<'s> {
         let mut absent = Vec::new();
         for (key, member) in members.iter_mut() {
             let Some(of) = properties.and_then(|all| all.get(key)).or(others) else { continue };
-            if member.is_null() && !required(key) && self.scope == CoercionScope::All && !self.takes(member, of, deep) {
+            if self.scope == CoercionScope::All && !required(key) && self.is_left_out(member, of, deep) {
                 absent.push(key.clone());
             } else {
                 self.value(member, of, deep);
@@ -100,6 +142,15 @@ impl<'s> Coercion<'s> {
             members.remove(&key);
             self.add_repair(Repair::Dropped);
         }
+    }
+
+    /// Whether a member stands for one that is left out: a null or an empty text where the schema accepts neither.
+    fn is_left_out(&self, member: &Value, schema: &'s Value, deep: usize) -> bool {
+        let is_listed =
+            |schema: &Value| schema.get("enum").and_then(Value::as_array).is_none_or(|listed| listed.contains(member));
+        let is_empty = member.as_str().is_some_and(|text| text.trim().is_empty());
+        let accepts = self.takes(member, schema, deep) && self.resolved(schema).is_none_or(is_listed);
+        (member.is_null() || is_empty) && !accepts
     }
 
     fn elements(&mut self, elements: &mut [Value], schema: &'s Value, deep: usize) {
@@ -267,6 +318,24 @@ mod tests {
         }
     }
 
+    // proves T3: only names that mean the same, and only for texts; a flag never becomes the content of a file
+    #[test]
+    fn an_argument_by_another_name_of_the_same_is_taken() {
+        let text = json!({"type": "string"});
+        let moves = json!({"type": "object", "required": ["from", "to"], "properties": {"from": text, "to": text}});
+        check(moves.clone(), json!({"path": "a", "to": "b"}), json!({"from": "a", "to": "b"}), &[Repair::Renamed]);
+        let both = json!({"source": "a", "destination": "b"});
+        check(moves.clone(), both, json!({"from": "a", "to": "b"}), &[Repair::Renamed]);
+        for unclear in [json!({"path": "a", "file": "b", "to": "c"}), json!({"except": "a", "to": "c"})] {
+            check(moves.clone(), unclear, Value::Null, &[]);
+        }
+        let writes =
+            json!({"type": "object", "required": ["path", "content"], "properties": {"path": text, "content": text}});
+        for other in [json!({"path": "a", "overwrite": true}), json!({"path": "a", "mode": "append"})] {
+            check(writes.clone(), other, Value::Null, &[]);
+        }
+    }
+
     // proves T3
     #[test]
     fn what_would_lose_something_stays_as_it_is() {
@@ -315,7 +384,12 @@ mod tests {
         let numbers = json!({"type": "array", "items": {"type": "integer"}});
         check(numbers, json!("7"), json!([7]), &[Repair::Wrapped, Repair::Coerced]);
         let optional = json!({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
-        check(optional, json!({"a": null, "b": "3"}), json!({"b": 3}), &[Repair::Coerced, Repair::Dropped]);
+        check(optional.clone(), json!({"a": null, "b": "3"}), json!({"b": 3}), &[Repair::Coerced, Repair::Dropped]);
+        check(optional, json!({"a": "", "b": " "}), json!({"a": ""}), &[Repair::Dropped]);
+        let one_of = json!({"properties": {"a": {"type": "string", "enum": ["x", "y"]}}});
+        check(one_of, json!({"a": ""}), json!({}), &[Repair::Dropped]);
+        let required = json!({"properties": {"b": {"type": "integer"}}, "required": ["b"]});
+        check(required, json!({"b": ""}), json!({"b": ""}), &[]);
     }
 
     // proves T3

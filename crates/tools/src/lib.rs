@@ -34,6 +34,7 @@ mod access;
 #[cfg_attr(not(feature = "fetch"), path = "no_address.rs")]
 mod address;
 mod alias;
+mod argument_keys;
 mod arguments;
 mod ask_policy;
 mod attach;
@@ -99,12 +100,14 @@ mod suspects;
 mod text_pattern;
 mod tool;
 mod tracked;
+mod unasked_change;
 mod uncertain_command;
 mod undo;
 mod unusable_path;
 mod whole_file;
 mod word;
 mod workspace;
+mod workspace_files;
 
 pub use about::About;
 pub use access::AccessKind;
@@ -154,6 +157,7 @@ pub use tool::{
     Ask, BoxFuture, CallContext, EarlierConversation, FoundText, SpilledResult, SpilledResults, Tool, Verification,
     nobody_to_ask,
 };
+pub use unasked_change::ChangedFiles;
 pub use undo::{Checkpoint, Checkpoints, FileSnapshot, PlannedChange, SnapshotBounds, UnkeptFiles};
 pub use whole_file::{ReadableBy, write_whole};
 pub use windlass_vocab::shown_path;

@@ -16,9 +16,10 @@ use windlass_vocab::{
     ToolName, ToolSpec, Verdict, VerdictReason,
 };
 
+use crate::argument_keys::keys_fit;
 use crate::arguments::{self, ArgumentSchema, ParsedArguments, SchemaFit};
 use crate::call_permission::{
-    CallPermission, about_call, insert_warning, outside_text_verdict, outside_text_warning, verdict_with_preview,
+    CallPermission, about_call, insert_warning, outside_text_warning, verdict_on_this_call, verdict_with_preview,
     with_preview,
 };
 use crate::names::{self, wire_name};
@@ -184,6 +185,15 @@ impl Offer {
             || names::unavailable(name, specs, servers).is_some()
     }
 
+    /// Whether these arguments, as a model wrote them, have the keys that the tool of this name takes. Of a name that
+    /// resolves to no tool nothing is known, so that they do.
+    #[must_use]
+    pub fn fits(&self, name: &str, arguments: &str) -> bool {
+        let offered = || Some(&self.specs()[names::resolve(name, self.specs(), &self.inner.servers).index()?]);
+        let spec = self.late(name).map(|(spec, _)| spec).or_else(offered);
+        spec.is_none_or(|spec| keys_fit(&spec.schema, arguments))
+    }
+
     /// Returns a late tool called by its full name. An offered tool takes precedence.
     fn late(&self, name: &str) -> Option<&(ToolSpec, Arc<RegisteredTool>)> {
         let name = name.trim();
@@ -283,7 +293,7 @@ impl Offer {
         let (verdict, mut preview, because) = match (&ruling.verdict, &carried) {
             (Verdict::Allow, None) => return CallPermission::Run(CheckedPaths::of(about)),
             (Verdict::Allow, Some((origin, _))) => {
-                outside_text_verdict(entry, &arguments, VerdictReason::OutsideText { origin: (*origin).clone() })
+                verdict_on_this_call(entry, &arguments, VerdictReason::OutsideText { origin: (*origin).clone() })
             }
             (Verdict::Ask | Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. }, _) => {
                 with_preview(entry, &arguments, permissions, grants, &about, ruling)
@@ -331,7 +341,7 @@ impl Offer {
         let because = VerdictReason::OutsideText { origin: origin.clone() };
         match call.verdict {
             Verdict::Allow => {
-                (call.verdict, call.preview, call.because) = outside_text_verdict(entry, &arguments, because);
+                (call.verdict, call.preview, call.because) = verdict_on_this_call(entry, &arguments, because);
             }
             Verdict::Ask => {}
             Verdict::Deny { .. } | Verdict::Invalid { .. } | Verdict::Unknown { .. } => return,

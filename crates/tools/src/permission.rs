@@ -203,7 +203,7 @@ fn rule_touches_network(rule: &Rule, spec: &ToolSpec, about: &About) -> Option<b
 
 fn denied_message(spec: &ToolSpec, rule: &Rule) -> String {
     format!(
-        "`{}` was not run: the rule `{}` forbids it. Do without it; only a person can take that rule away.",
+        "`{}` was not run: the rule `{}` forbids it. Do without it, and say in your answer what was left out.",
         spec.name.bare(),
         shorten(&rule.to_string(), 200)
     )

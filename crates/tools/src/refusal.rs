@@ -20,6 +20,23 @@ impl Refusal {
         Self { kind: OutcomeKind::Denied, text: text.into() }
     }
 
+    /// Whether the arguments name something that does not exist.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.kind == OutcomeKind::NotFound
+    }
+
+    /// Whether the arguments name something the tool can't accept.
+    pub(crate) fn is_about_arguments(&self) -> bool {
+        self.kind == OutcomeKind::InvalidArguments
+    }
+
+    /// The same with another sentence at its end.
+    pub(crate) fn with_sentence(mut self, sentence: &str) -> Self {
+        self.text.push(' ');
+        self.text.push_str(sentence);
+        self
+    }
+
     /// The arguments name something this tool can't accept, and the model can name something else.
     pub(crate) fn wrong_argument(text: impl Into<String>) -> Self {
         Self { kind: OutcomeKind::InvalidArguments, text: text.into() }

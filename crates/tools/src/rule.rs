@@ -5,8 +5,8 @@
 //!   asks.
 //! - `read(path)`, `write(path)`: every built-in tool that reads or writes such a path; without a path, any. In a
 //!   rule that forbids or asks, the name of a file tool means the same: `write_file(path)`,
-//!   `edit_file(path)` and `move_file(path)` are `write(path)`, and `read_file(path)`, `search_files(path)` and
-//!   `list_directory(path)` are `read(path)`.
+//!   `edit_file(path)`, `append_file(path)`, `move_file(path)` and `delete_file(path)` are `write(path)`, and
+//!   `read_file(path)`, `search_files(path)` and `list_directory(path)` are `read(path)`.
 //! - `network(host)`: pages of that host; `network(run_command(cargo *))`: network traffic of those calls;
 //!   `network`: both, with any host.
 //!
@@ -206,7 +206,8 @@ impl Rule {
     }
 
     /// Whether the rule, as one that allows, matches this tool.
-    pub(crate) fn means(&self, tool: &ToolName) -> bool {
+    #[must_use]
+    pub fn means(&self, tool: &ToolName) -> bool {
         match &self.target {
             RuleTarget::Tool(ToolPattern { name, .. }) => {
                 let own = tool.is_local() || name.is_everything();

@@ -1,9 +1,9 @@
 //! Which of all tools a run offers (T2).
 //!
-//! The stages, in this order: the intent router (not built yet; it would leave nothing of the rest) →
-//! tags, read once as the run begins; tools tagged `core` always pass → the relevance pre-filter (not
-//! built yet; core tools survive it) → hidden tools, last: a hidden tool is refused even if the
-//! model calls it by name. The result is pinned for the run.
+//! The stages, in this order: tags, read once as the run begins; tools tagged `core` always pass → built-in tools that a
+//! small model can't need for the request (`without`) → hidden tools, last. A tool that the last two leave out is refused
+//! even if the model calls it by name. The result is pinned for the run. The intent router and the relevance pre-filter
+//! are not built yet.
 
 use std::collections::BTreeSet;
 
@@ -66,6 +66,14 @@ impl Selection {
     #[must_use]
     pub fn with_recall(self, recall: RecallOffer) -> Self {
         Self { recall, ..self }
+    }
+
+    /// Returns this selection without these built-in tools.
+    #[must_use]
+    pub fn without(mut self, tools: &[&str]) -> Self {
+        let local = |tool: &&str| format!("{}.{tool}", ToolName::LOCAL).parse().ok();
+        self.hidden.extend(tools.iter().filter_map(local));
+        self
     }
 
     pub(crate) fn recall(&self) -> RecallOffer {

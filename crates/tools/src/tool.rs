@@ -224,6 +224,12 @@ pub trait Tool: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the files whose content a call would lose: those that it deletes, empties or replaces by others.
+    fn lost_files(&self, arguments: &Value) -> Vec<String> {
+        let planned = self.planned_changes(arguments).into_iter();
+        planned.filter(|change| matches!(change, PlannedChange::Entry(_))).map(PlannedChange::into_path).collect()
+    }
+
     /// Returns the tool's own time limit, if it needs another than the run's.
     fn timeout(&self) -> Option<Duration> {
         None

@@ -243,7 +243,8 @@ impl Workspace {
         let names = self.admit(path, READ, rules)?;
         let explain = |error| self.explain(path, &error);
         if !self.dir.metadata(&relative).map_err(explain)?.is_dir() {
-            return Err(format!("`{path}` is not a directory.").into());
+            let text = format!("`{path}` is a file, not a directory: read_file shows what is in it.");
+            return Err(Refusal::wrong_argument(text));
         }
         self.about_to_open();
         let folder = no_follow::open_folder(&self.dir, &names.real).map_err(explain)?;
@@ -285,6 +286,12 @@ impl Workspace {
             () if metadata.is_symlink() => "a link".to_owned(),
             () => format!("a file of {} bytes", thousands_of(metadata.len())),
         }))
+    }
+
+    /// Whether the entry at `path` is itself a symlink.
+    pub(crate) fn is_link(&self, path: &str) -> bool {
+        let relative = self.relative(path).ok();
+        relative.and_then(|path| self.dir.symlink_metadata(path).ok()).is_some_and(|metadata| metadata.is_symlink())
     }
 
     /// Returns the target of `path`, if a symlink leads it elsewhere.

@@ -18,6 +18,7 @@ mod attachment;
 mod attendance;
 mod audit;
 mod cache_report;
+mod child_key;
 mod compact;
 mod context_budget;
 mod control;
@@ -44,6 +45,8 @@ mod prices;
 mod question;
 mod record;
 mod remedy;
+mod reply_fault;
+mod run_changes;
 mod run_model;
 mod shown_path;
 mod spending;
@@ -60,6 +63,7 @@ pub use attachment::{AttachedFile, AttachedText, Attachment, ImageContent, Image
 pub use attendance::Attendance;
 pub use audit::{AuditAnswer, AuditEntry, AuditVerdict};
 pub use cache_report::{CacheMissCause, CacheReport, CacheResult, PromptCache};
+pub use child_key::{child_key, parent_in_key};
 pub use context_budget::ContextBudget;
 pub use control::{Control, ControlOutcome};
 pub use cut_input::CutInput;
@@ -83,20 +87,23 @@ pub use newer::NewerRecord;
 pub use output::{OutputForm, OutputSpec};
 pub use part::Part;
 pub use policy::{
-    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Parallel, Planning, Policy,
-    PolicyPatch, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
-    TurnCapAction, UnfinishedCall, VALUES_NOT_BUILT,
+    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Overview, Parallel, Planning,
+    Policy, PolicyPatch, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles,
+    ToolSource, TurnCapAction, UnaskedChanges, UnfinishedCall, VALUES_NOT_BUILT,
 };
 pub use prices::{ListPrices, LongInputPrices, Prices};
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};
 pub use record::{
-    AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Compacted,
-    CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken, MessageAccepted, ModelReplied,
-    NextAttempt, NudgeCause, Nudged, Origin, PinnedContext, PlanChanged, PlanItem, PlanStatus, QuestionAnswered,
-    QuestionAsked, Record, RunEnded, RunMilestone, RunResumed, RunStarted, SessionChanged, SessionOpened, Settlement,
-    StopBy, SummaryTask, TextCalls, ToolWithheld, TurnStarted, Unknown, WithheldFor,
+    AttemptFailed, CallFinished, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, ChildReported,
+    ChildSpawned, Compacted, CompactionMethod, ContextPinned, EndReason, Grant, ImportDetails, LeaseTaken,
+    MessageAccepted, ModelReplied, NextAttempt, NudgeCause, Nudged, Origin, OverviewFile, PinnedContext, PlanChanged,
+    PlanItem, PlanStatus, QuestionAnswered, QuestionAsked, Record, RunEnded, RunMilestone, RunResumed, RunStarted,
+    SessionChanged, SessionOpened, Settlement, StopBy, SummaryTask, TextCalls, ToolWithheld, TurnStarted, Unknown,
+    WithheldFor, WorkspaceOverview,
 };
 pub use remedy::Remedy;
+pub use reply_fault::ReplyFault;
+pub use run_changes::{MovedPath, RunChanges, UnfoundedEnd};
 pub use run_model::RunModel;
 pub use shown_path::shown_path;
 pub use spending::{LimitUnit, Spending, SpendingLimit, SpentElsewhere};
@@ -109,4 +116,4 @@ pub use undo::{
     Undone,
 };
 pub use usage::{NanoMoney, Usage};
-pub use verdict::{Verdict, VerdictReason};
+pub use verdict::{UnaskedChange, Verdict, VerdictReason};

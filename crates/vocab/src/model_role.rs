@@ -15,11 +15,11 @@ pub enum ModelRole {
     Title,
     /// Whether tools are needed at all (T2); not used yet.
     Router,
-    /// The steps of a plan (S3); not used yet.
+    /// The steps of a plan (S3).
     Planner,
-    /// One step of a plan (S3); not used yet.
+    /// One step of a plan (S3).
     Step,
-    /// The answer made from the steps' results (S3); not used yet.
+    /// The answer made from the steps' results (S3).
     Synthesis,
     /// Whether a reply is complete (S1); not used yet.
     Judge,
@@ -61,14 +61,23 @@ impl ModelRole {
     pub const fn usage(self) -> RoleUse {
         match self {
             Self::Turn => RoleUse::Run,
-            Self::Summary | Self::Title => RoleUse::Own,
-            Self::Router | Self::Planner | Self::Step | Self::Synthesis | Self::Judge => RoleUse::NotBuilt,
+            Self::Summary | Self::Title | Self::Planner | Self::Step | Self::Synthesis => RoleUse::Own,
+            Self::Router | Self::Judge => RoleUse::NotBuilt,
         }
     }
 
-    /// Whether this is a turn of the loop, whose reply belongs to the conversation.
+    /// Whether this is a turn of the loop.
     #[must_use]
     pub fn is_turn(&self) -> bool {
         *self == Self::Turn
+    }
+
+    /// Whether a reply belongs to the conversation: it is shown, it may be the answer, and it enters the history.
+    #[must_use]
+    pub const fn is_of_conversation(&self) -> bool {
+        match self {
+            Self::Turn | Self::Synthesis => true,
+            Self::Summary | Self::Title | Self::Router | Self::Planner | Self::Step | Self::Judge => false,
+        }
     }
 }

@@ -79,7 +79,7 @@ policy! {
     dialects: Vec<Dialect>, tighter: dialects;
     /// Where the offered tools come from (T2). `remote` offers nothing yet.
     tools: BTreeSet<ToolSource>, tighter: fewer;
-    /// What ends a run. Until the judge reads phrases, `judged_text` means `text` with evidence rules.
+    /// What ends a run. With `judged_text` the judge reads the text first (S1).
     ends_by: EndsBy, tighter: never;
     /// Temperature and length limit of replies.
     sampling: Sampling, tighter: free;
@@ -97,7 +97,7 @@ policy! {
     result_cap: ResultCap, tighter: result_cap;
     /// What happens to a call that a crash interrupted and that can't be repeated blindly (J4).
     unfinished_call: UnfinishedCall, tighter: unfinished_call;
-    /// The active nudges (S2). `incomplete` and `deflection` have no effect until the judge reads phrases.
+    /// The active nudges (S2). `incomplete` and `deflection` are the judge's, at most three of both in a run.
     nudges: BTreeSet<Nudge>, tighter: fewer;
     /// Plan-execute-synthesize (S3); not built yet.
     planning: Planning, tighter: planning;
@@ -143,6 +143,11 @@ policy! {
     agent_token_limit: Option<NonZeroU64> = default, tighter: limit;
     /// Which sources add passages to a turn (C10): text found by the words of the last message.
     retrieve: Retrieve = default, tighter: retrieve;
+    /// Whether the model is shown what the workspace holds before the request (C1).
+    overview: Overview = default, tighter: overview;
+    /// Whether a person is asked about changes to files that the request did not ask for: any change where it is a
+    /// question, and deleting what it does not name.
+    unasked_changes: UnaskedChanges = default, tighter: unasked_changes;
 }
 
 /// Whether a row has its default. A row that was added later is not serialized then, so that an old policy is written
@@ -159,6 +164,17 @@ pub enum OutsideText {
     #[default]
     Ignore,
     /// A person is asked, and sees where the text came from.
+    Ask,
+}
+
+/// What happens to a call that changes files although the request did not ask for that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnaskedChanges {
+    /// Permissions are checked as for any other call.
+    #[default]
+    Allow,
+    /// A person is asked; where nobody is available, the call is refused.
     Ask,
 }
 
@@ -184,6 +200,20 @@ pub enum Retrieve {
     Own,
     /// The text files of the workspace, and those that the program has added.
     Workspace,
+}
+
+/// Whether a run begins with an overview of its workspace: the files with their sizes, and the text of those that the
+/// request names, or of all of them where they are few and short. Small models do not look for themselves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Overview {
+    /// It does not.
+    #[default]
+    Off,
+    /// Where the first model of the run writes calls as text.
+    TextCalls,
+    /// It does.
+    On,
 }
 
 /// What happens at the turn cap.
@@ -226,6 +256,8 @@ pub enum Dialect {
     Probe,
     /// JSON without tags, or in the tags that small models put round it: `{"name": …, "arguments": …}`.
     BareJson,
+    /// `<tool name="…">` with an element for each argument, explained in few words: for small models.
+    ToolTag,
 }
 
 /// A source of tools.
@@ -388,9 +420,9 @@ pub enum Nudge {
     Empty,
     /// The reply was cut off by length.
     CutOff,
-    /// The reply stops half-way; has no effect until the judge reads phrases.
+    /// Something that was asked for is not done.
     Incomplete,
-    /// The reply hands the work back; has no effect until the judge reads phrases.
+    /// The reply hands the work back.
     Deflection,
     /// The reply had no call where one is needed.
     NoToolCall,
@@ -404,6 +436,8 @@ pub enum Planning {
     No,
     /// When asked for.
     Optional,
+    /// In every run that has tools.
+    Always,
 }
 
 /// Which part of the history is sent to the model.

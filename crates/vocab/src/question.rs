@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, SpendingLimit, TurnMode};
+use crate::{CallId, QuestionId, SpendingLimit, TurnMode};
 
 /// The subject of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +24,17 @@ pub enum QuestionKind {
         /// The call.
         call: CallId,
     },
+    /// A question that a child session asks, which carries out a step of the plan (S3). The answer is passed on to it.
+    Step {
+        /// The child's position, as in `ChildSpawned`.
+        child: CallId,
+        /// The step, from 0.
+        step: u32,
+        /// The question's number in the child session.
+        question: QuestionId,
+        /// What the child asks about; ids in it are the child's own.
+        subject: Box<QuestionKind>,
+    },
     /// Whether to continue, although the model repeats the same calls.
     Cycle,
     /// Whether to try once more, although the run was resumed repeatedly without progress.
@@ -38,6 +49,22 @@ pub enum QuestionKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnMode>,
     },
+}
+
+impl QuestionKind {
+    /// Returns what the question is about, whoever asks it: for one of a child session, what that asks about.
+    #[must_use]
+    pub fn subject(&self) -> &Self {
+        match self {
+            Self::Step { subject, .. } => subject.subject(),
+            Self::Approval { .. }
+            | Self::Settlement { .. }
+            | Self::Elicitation { .. }
+            | Self::Cycle
+            | Self::Stuck
+            | Self::Purse { .. } => self,
+        }
+    }
 }
 
 /// What is displayed to the person: a command line, a diff, the arguments.

@@ -5,6 +5,7 @@ mod asking;
 mod call;
 mod context;
 mod milestone;
+mod overview;
 mod plan;
 mod run;
 mod session;
@@ -18,7 +19,8 @@ pub use self::call::{
 };
 pub use self::context::{ContextPinned, PinnedContext, TextCalls};
 pub use self::milestone::RunMilestone;
-pub use self::plan::{PlanChanged, PlanItem, PlanStatus};
+pub use self::overview::{OverviewFile, WorkspaceOverview};
+pub use self::plan::{ChildReported, ChildSpawned, PlanChanged, PlanItem, PlanStatus};
 pub use self::run::{
     CancelAsked, Compacted, CompactionMethod, EndReason, NudgeCause, Nudged, RunEnded, RunResumed, RunStarted, StopBy,
 };
@@ -99,6 +101,8 @@ records! {
     Nudged,
     ToolWithheld,
     PlanChanged,
+    ChildSpawned,
+    ChildReported,
     Compacted,
     CancelAsked,
     RunEnded,

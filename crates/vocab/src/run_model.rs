@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ListPrices, ModelName, ModelSoftware, PromptCache};
+use crate::{Dialect, ListPrices, ModelName, ModelSoftware, PromptCache};
 
 /// A model that a run may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +31,9 @@ pub struct RunModel {
     /// Set when it is known to have no native calls: they are written as text from the start (T4).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub toolless: bool,
+    /// The dialect it writes calls in, in place of the policy's, where its entry or the table of models says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
     /// Whether it is sent images; a model that is not gets a sentence for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub images: bool,

@@ -207,6 +207,8 @@ pub enum Repair {
     Wrapped,
     /// A null was given for an optional argument, and was removed.
     Dropped,
+    /// A required argument was given by another name of the same.
+    Renamed,
 }
 
 impl Repair {
@@ -224,6 +226,7 @@ impl Repair {
             Self::Coerced => "another type",
             Self::Wrapped => "one value for a list",
             Self::Dropped => "null for nothing",
+            Self::Renamed => "argument by another name",
         }
     }
 }

@@ -20,9 +20,23 @@ pub enum TurnMode {
     /// The model writes a title for the session, after its first run and without tools. The reply never enters the
     /// history. No turn is started for it.
     Title,
+    /// The model writes a plan for the request, without tools (S3). The reply never enters the history, and the turn does
+    /// not count against the turn cap.
+    Plan,
+    /// The model writes the answer from the results of the plan's steps, without tools (S3). The reply is the run's answer.
+    Synthesis,
 }
 
 impl TurnMode {
+    /// Whether the model is shown the words of the person that the run is about.
+    #[must_use]
+    pub const fn reads_request(self) -> bool {
+        match self {
+            Self::Tools | Self::Talk | Self::WrapUp | Self::Plan | Self::Synthesis => true,
+            Self::Summary | Self::Title => false,
+        }
+    }
+
     /// Returns what the model is called for.
     #[must_use]
     pub fn role(self) -> ModelRole {
@@ -30,6 +44,8 @@ impl TurnMode {
             Self::Tools | Self::Talk | Self::WrapUp => ModelRole::Turn,
             Self::Summary => ModelRole::Summary,
             Self::Title => ModelRole::Title,
+            Self::Plan => ModelRole::Planner,
+            Self::Synthesis => ModelRole::Synthesis,
         }
     }
 }

@@ -83,4 +83,22 @@ pub enum VerdictReason {
         /// Where the text came from.
         origin: TextOrigin,
     },
+    /// The call would change files although the request did not ask for that.
+    Unasked {
+        /// What it would do.
+        change: UnaskedChange,
+    },
+}
+
+/// A change that a request did not ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum UnaskedChange {
+    /// Any change, where the request is a question.
+    InAnswer {},
+    /// The loss of a file that the request does not name.
+    Deletes {
+        /// The file.
+        path: String,
+    },
 }

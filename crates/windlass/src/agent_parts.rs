@@ -364,7 +364,7 @@ impl AgentParts {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{NotBuilt, Planning};
+    use windlass_vocab::{NotBuilt, Reasoning};
 
     use super::*;
 
@@ -383,8 +383,8 @@ mod tests {
 
     #[test]
     fn a_rule_that_would_do_nothing_is_refused() {
-        let patch = PolicyPatch { planning: Some(Planning::Optional), ..PolicyPatch::default() };
+        let patch = PolicyPatch { reasoning: Some(Reasoning::Configured), ..PolicyPatch::default() };
         let refused = AgentParts { patches: vec![patch], ..AgentParts::default() }.take_policy();
-        assert!(matches!(refused, Err(BuildError::NotBuilt(NotBuilt { row: "planning", .. }))), "{refused:?}");
+        assert!(matches!(refused, Err(BuildError::NotBuilt(NotBuilt { row: "reasoning", .. }))), "{refused:?}");
     }
 }

@@ -124,6 +124,7 @@ impl ServerAccess {
             cache: config.abilities.prompt_cache.filter(|_| cached),
             software: declared.software.or(self.kind.software()),
             toolless: config.abilities.native_calls == Ability::No,
+            dialect: figures.dialect.or(row.and_then(|row| row.dialect)),
             images: config.sees_images(),
         }
     }
@@ -294,7 +295,7 @@ mod tests {
 
     use windlass_provider::server_kind::ServerKind;
     use windlass_provider::{Ability, DeclaredModel, WireKind};
-    use windlass_vocab::{ModelName, ModelSoftware, RunModel};
+    use windlass_vocab::{Dialect, ModelName, ModelSoftware, RunModel};
 
     use super::{ChosenModels, RequestedChain};
     use crate::build_error::BuildError;
@@ -385,6 +386,21 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
+        }
+    }
+
+    // proves M2, T4: a model's dialect is configured, or the table of models has it
+    #[test]
+    fn a_model_has_the_dialect_of_its_entry_or_of_the_table() {
+        for (id, configured, want) in [
+            ("Qwen2.5-Coder-7B-Instruct", None, Some(Dialect::ToolTag)),
+            ("qwen2.5-coder:1.5b", Some(Dialect::Native), Some(Dialect::Native)),
+        ] {
+            let (name, base_url, id) = ("m".into(), "http://127.0.0.1:9/v1".to_owned(), id.to_owned());
+            let (figures, declared) = (ModelFigures { dialect: configured, ..Default::default() }, Default::default());
+            let model = ResolvedModel { name, server: ServerKind::Ollama, base_url, id, key: None, figures, declared };
+            let chosen = door(vec![model]).resolve(HashMap::new(), &Environment::default()).unwrap();
+            assert_eq!(chosen.chain[0].dialect, want);
         }
     }
 

@@ -4,7 +4,7 @@ use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{
     Abilities, Ability, DeclaredModel, ModelConfig, ReasoningControl, ResponseFormat, Secret, largest_image,
 };
-use windlass_vocab::{ListPrices, ModelName};
+use windlass_vocab::{Dialect, ListPrices, ModelName};
 
 /// A model whose server, id and key are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,8 @@ pub struct ModelFigures {
     pub json_schema: Option<bool>,
     /// How its reasoning is controlled.
     pub reasoning: Option<ReasoningControl>,
+    /// The dialect it writes calls in, in place of the policy's.
+    pub dialect: Option<Dialect>,
 }
 
 impl ModelFigures {

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use windlass_tools::dialect::{AcceptedForms, ParsedReply, TextEnd, read};
+use windlass_tools::dialect::{AcceptedForms, NamedTools, ParsedReply, TextEnd, read};
 use windlass_vocab::{Dialect, Parallel};
 
 use super::setup::Setup;
@@ -49,7 +49,7 @@ fn timed(setup: &Setup, text: &str, kept: &mut Vec<ParsedReply>) -> Result<Durat
     let mut times = Vec::new();
     for _ in 0..setup.rounds(5) {
         let begun = Instant::now();
-        let reading = read(text, &spoken, |name| name.ends_with("read_file"), TextEnd::Whole);
+        let reading = read(text, &spoken, NamedTools(|name: &str| name.ends_with("read_file")), TextEnd::Whole);
         times.push(begun.elapsed());
         ensure!(reading.text.len() <= text.len(), "more came out than went in");
         kept.push(reading);

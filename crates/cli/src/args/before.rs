@@ -73,9 +73,10 @@ impl ChatArgs {
 impl RuleFlags {
     /// Takes over the options before the command that are not repeated after it; lists are joined.
     fn join(&mut self, before: Self) {
-        let Self { preset, system, max_turns, max_cost, max_run_tokens, dialect, tags } = before;
+        let Self { preset, system, plan, max_turns, max_cost, max_run_tokens, dialect, tags } = before;
         self.preset = self.preset.take().or(preset);
         self.system = self.system.take().or(system);
+        self.plan |= plan;
         self.max_turns = self.max_turns.or(max_turns);
         self.max_cost = self.max_cost.or(max_cost);
         self.max_run_tokens = self.max_run_tokens.or(max_run_tokens);

@@ -20,6 +20,9 @@ pub struct RuleFlags {
     /// Who the agent is and what it is for, in place of the default; the session keeps it
     #[arg(long, value_name = "TEXT")]
     pub system: Option<String>,
+    /// Plan first: steps, and the same for each of several files, done one by one, then the answer from what they brought
+    #[arg(long)]
+    pub plan: bool,
     /// How many turns the run may take
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = counts::turns)]
     pub max_turns: Option<u32>,

@@ -3,12 +3,13 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use windlass_vocab::Dialect;
 
-const DIALECTS: [(&str, Dialect, &str); 6] = [
+const DIALECTS: [(&str, Dialect, &str); 7] = [
     ("native", Dialect::Native, "The server's own calls"),
     ("probe", Dialect::Probe, "What turns out to work"),
     ("tool_block", Dialect::ToolBlock, "<tool> blocks in the text"),
     ("bracket", Dialect::Bracket, "[server.tool(name=\"value\")]"),
     ("lines", Dialect::Lines, "Tool: and Arguments: lines"),
+    ("tool_tag", Dialect::ToolTag, "<tool name=\"…\"> blocks, explained in few words, for small models"),
     ("bare_json", Dialect::BareJson, "JSON without tags"),
 ];
 

@@ -299,7 +299,11 @@ pub struct ReplayArgs {
 #[command(defer = true)]
 pub enum SessionsCommand {
     /// One line per session
-    List,
+    List {
+        /// Also those that another session started for a step of its plan
+        #[arg(long)]
+        all: bool,
+    },
     /// What was said and done in a session
     Show {
         /// The session
@@ -363,6 +367,7 @@ pub fn flags(data_dir: Option<PathBuf>, rules: &RuleFlags, common: &CommonFlags)
         session_agent: None,
         system: rules.system.clone(),
         workspace: common.workspace.clone(),
+        plan: rules.plan,
         max_turns: rules.max_turns,
         max_cost: rules.max_cost,
         max_run_tokens: rules.max_run_tokens,

@@ -109,7 +109,7 @@ fn sessions_resume_and_retry_parse() {
         Some(CliCommand::Sessions(command)) => command,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List));
+    assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List { all: false }));
     assert!(matches!(sessions(&["sessions", "show", "k"]), SessionsCommand::Show { key } if key == "k"));
     assert!(matches!(sessions(&["sessions", "export", "k", "-o", "f"]),
         SessionsCommand::Export { output: Some(file), .. } if file.as_os_str() == "f"));

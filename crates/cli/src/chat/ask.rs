@@ -330,7 +330,7 @@ async fn give_answer(
     let Some(live) = talk.live() else { return Ok(QuestionOutcome::Answered) };
     let taken = live.session.answer(asked.question, answer).await.map_err(FollowError::from)?;
     let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-    let text = match (taken, option, rule, &asked.kind) {
+    let text = match (taken, option, rule, asked.kind.subject()) {
         (false, ..) => "too late: the question has been answered already\n".to_owned(),
         // A rule that is tried out in the demo must not apply to other folders.
         (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) if talk.model.as_str() != DEMO => {

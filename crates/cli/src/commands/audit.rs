@@ -14,7 +14,7 @@ use windlass_store::{Store, StoreError, read_audit};
 use windlass_tools::{ParseRuleError, Rule, TOOL_NAMES};
 use windlass_vocab::{
     AnsweredBy, AuditAnswer, AuditEntry, AuditVerdict, CallId, Envelope, Json, OutcomeKind, Record, SessionId,
-    Timestamp, ToolName, VerdictReason,
+    Timestamp, ToolName, UnaskedChange, VerdictReason,
 };
 
 use super::block_on::block_on;
@@ -308,6 +308,10 @@ fn verdict(entry: &AuditEntry) -> String {
         Some(VerdictReason::Grant { rule }) => format!(" for the session by {}", short_line(rule, NAMED)),
         Some(VerdictReason::Protected { path, pattern }) => {
             format!(" for {}, protected by {}", short_line(path, NAMED), short_line(pattern, NAMED))
+        }
+        Some(VerdictReason::Unasked { change: UnaskedChange::InAnswer {} }) => " in answer to a question".to_owned(),
+        Some(VerdictReason::Unasked { change: UnaskedChange::Deletes { path } }) => {
+            format!(" for {}, which was not named", short_line(path, NAMED))
         }
         Some(VerdictReason::OutsideText { origin }) => {
             format!(" for text from {}", short_line(&origin.to_string(), NAMED))

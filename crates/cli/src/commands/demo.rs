@@ -22,8 +22,8 @@ use windlass_setup::models::DEMO;
 use windlass_setup::run_setup::RunSetup;
 use windlass_setup::servers::AttachedServers;
 use windlass_setup::settings::{
-    CommandEnv, Env, Flags, ModeSetting, PermissionSettings, PlaceSettings, SandboxSettings, SettingOrigin, Settings,
-    Sourced, Sources,
+    ChosenDialects, CommandEnv, Env, Flags, ModeSetting, PermissionSettings, PlaceSettings, SandboxSettings,
+    SettingOrigin, Settings, Sourced, Sources,
 };
 use windlass_setup::store;
 use windlass_setup::{agent, secrets};
@@ -119,6 +119,7 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         fallbacks: Vec::new(),
         role_models: std::collections::BTreeMap::new(),
         policy,
+        dialects: ChosenDialects::default(),
         agent: "Windlass".to_owned(),
         system: None,
         project_instructions: Sourced::new(false, SettingOrigin::Default),

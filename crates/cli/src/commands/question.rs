@@ -23,12 +23,12 @@ pub(crate) struct AnswerOption {
 
 /// Returns the possible answers, in the order in which the question lists them.
 pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
-    let approval = matches!(asked.kind, QuestionKind::Approval { .. });
+    let approval = matches!(asked.kind.subject(), QuestionKind::Approval { .. });
     let visits = asked
         .elicitation
         .as_ref()
         .is_some_and(|elicitation| matches!(elicitation.wants, ElicitationKind::Visit { .. }));
-    let elicitation = matches!(asked.kind, QuestionKind::Elicitation { .. });
+    let elicitation = matches!(asked.kind.subject(), QuestionKind::Elicitation { .. });
     let of = |option: &QuestionOption| {
         let (letter, words) = match option {
             QuestionOption::No if approval || elicitation => ("n", "no"),
@@ -67,9 +67,10 @@ pub(crate) fn choices(asked: &QuestionAsked) -> Vec<AnswerOption> {
 
 /// Returns the limit that a question asks to raise.
 pub(crate) fn limit_of(asked: &QuestionAsked) -> Option<SpendingLimit> {
-    match asked.kind {
-        QuestionKind::Purse { limit, .. } => Some(limit),
+    match asked.kind.subject() {
+        QuestionKind::Purse { limit, .. } => Some(*limit),
         QuestionKind::Approval { .. }
+        | QuestionKind::Step { .. }
         | QuestionKind::Settlement { .. }
         | QuestionKind::Elicitation { .. }
         | QuestionKind::Cycle

@@ -18,12 +18,20 @@ const SUFFIX: usize = 12;
 /// Owner of the sessions that the command line works on.
 pub(crate) const OWNER: &str = "local";
 
-/// Returns this folder's sessions, the last used first.
+/// Returns this folder's sessions, the last used first, without those that another session started.
 pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<SessionRow>, CommandError> {
     let mut rows = store.sessions(OWNER).await?;
     let folder = folder.display().to_string();
-    rows.retain(|row| row.workspace.as_ref() == Some(&folder));
+    rows.retain(|row| row.workspace.as_ref() == Some(&folder) && row.parent().is_none());
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
+    Ok(rows)
+}
+
+/// Returns the sessions that this one started, in order.
+pub(crate) async fn children(store: &dyn Store, parent: SessionId) -> Result<Vec<SessionRow>, CommandError> {
+    let mut rows = store.sessions(OWNER).await?;
+    rows.retain(|row| row.parent().is_some_and(|(of, _)| of == parent));
+    rows.sort_by_key(SessionRow::parent);
     Ok(rows)
 }
 

@@ -1,5 +1,6 @@
 //! `windlass sessions`: lists, exports, imports, verifies and removes stored sessions. Calls no model.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
     let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store: Arc<dyn Store> = match command {
-            SessionsCommand::List | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
+            SessionsCommand::List { .. } | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
                 open_to_show(&place)?
             }
             SessionsCommand::Verify { .. } => store::open_to_read(&place)?,
@@ -40,7 +41,10 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
             | SessionsCommand::Rm { .. } => store::open(&place)?,
         };
         match command {
-            SessionsCommand::List => list(store.as_ref(), &place).await,
+            SessionsCommand::List { all } => {
+                let listed = if *all { Listed::All } else { Listed::WithoutChildren };
+                list(store.as_ref(), &place, listed).await
+            }
             SessionsCommand::Show { key } => show(store.as_ref(), key).await,
             SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
             SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.clone(), &place).await,
@@ -55,14 +59,33 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
                     print_notice("windlass: nothing is removed");
                     return Ok(Exit::Cancelled);
                 }
-                remove(store.as_ref(), &place.data_dir.value, &row).await
+                // Its children first: without it nobody would find them.
+                for child in session::children(store.as_ref(), row.session).await? {
+                    remove(store.as_ref(), &place.data_dir.value, &child).await?;
+                }
+                remove(store.as_ref(), &place.data_dir.value, &row).await?;
+                Ok(Exit::Done)
             }
         }
     })
 }
 
-async fn list(store: &dyn Store, place: &PlaceSettings) -> CommandResult {
+/// Which sessions are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    All,
+    /// Without those that another session started; one whose parent is gone is listed.
+    WithoutChildren,
+}
+
+async fn list(store: &dyn Store, place: &PlaceSettings, listed: Listed) -> CommandResult {
     let mut rows = store.sessions(session::OWNER).await?;
+    let known: BTreeSet<SessionId> = rows.iter().map(|row| row.session).collect();
+    let is_child = |row: &SessionRow| row.parent().is_some_and(|(parent, _)| known.contains(&parent));
+    match listed {
+        Listed::All => {}
+        Listed::WithoutChildren => rows.retain(|row| !is_child(row)),
+    }
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {
@@ -137,6 +160,9 @@ async fn show(store: &dyn Store, key: &str) -> CommandResult {
     }
     for message in store.waiting(row.session).await? {
         print(&timeline::waiting(&message))?;
+    }
+    for child in session::children(store, row.session).await? {
+        print(&format!("step session {}\n", line(&child, 0)))?;
     }
     broken.map_or(Ok(Exit::Done), |broken| Err(broken.into()))
 }
@@ -261,7 +287,7 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
 }
 
 /// Removes a session; the audit lines of its calls are kept (T11).
-async fn remove(store: &dyn Store, data: &Path, row: &SessionRow) -> CommandResult {
+async fn remove(store: &dyn Store, data: &Path, row: &SessionRow) -> Result<(), CommandError> {
     match store.read(row.session, 0).await {
         Ok(records) => {
             let calls = audit(&records);
@@ -277,7 +303,7 @@ async fn remove(store: &dyn Store, data: &Path, row: &SessionRow) -> CommandResu
     }
     store.remove(row.session).await.map_err(|error| CommandError::of_store(error, Some(&row.key)))?;
     print(&format!("removed {}\n", description(row)))?;
-    Ok(Exit::Done)
+    Ok(())
 }
 
 /// `notes (3 runs): Summarise README.md`.

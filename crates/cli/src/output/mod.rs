@@ -18,7 +18,7 @@ pub(crate) mod wording;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use windlass_narrate::{RunEndWords, answer_of, duration};
+use windlass_narrate::{RunEndWords, answer_of, changes_line, claims_too_much, duration};
 pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 use windlass_vocab::{Event, Record, RunEnded};
 
@@ -126,9 +126,21 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
             };
             self.notice(&text);
         }
-        match (self, answer_of(ended)) {
-            (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text)),
-            (Self::Answer { .. }, None) | (Self::Json { .. }, _) => Ok(()),
+        match (&mut *self, answer_of(ended)) {
+            (Self::Answer { out, stream, .. }, Some(text)) => unless_closed(write_answer(out, *stream, text))?,
+            (Self::Answer { .. }, None) | (Self::Json { .. }, _) => {}
+        }
+        self.changes(ended);
+        Ok(())
+    }
+
+    /// Tells what the run really changed: a person at a terminal in any case, others where the answer claims more.
+    fn changes(&mut self, ended: &RunEnded) {
+        let Some(line) = changes_line(ended).filter(|_| !self.is_json()) else { return };
+        if claims_too_much(ended) {
+            self.notice(&line);
+        } else if let Self::Answer { progress, .. } = self {
+            progress.footer(&format!("windlass: {line}"));
         }
     }
 }

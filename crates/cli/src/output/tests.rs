@@ -130,7 +130,7 @@ fn the_end_of_several_tries_says_how_many_there_were() {
 fn a_run_that_goes_on_without_a_server_says_so() {
     let awaited = ["git".to_owned(), "time".to_owned()].into();
     let context = PinnedContext { awaited, ..PinnedContext::default() };
-    let pinned = ContextPinned { context: Some(context), joined: <_>::default() };
+    let pinned = ContextPinned { context: Some(context), joined: <_>::default(), overview: None };
     assert_eq!(
         rendered(StreamTarget::Piped, &[event(pinned)]),
         "going on without the tools of git, time: not started yet\n"
@@ -182,8 +182,14 @@ fn text_beside_calls_is_progress_and_the_answer_is_not() {
 
 #[test]
 fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
-    let nudge =
-        || event(Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: String::new(), text: "go on".into() });
+    let nudge = || {
+        event(Nudged {
+            why: NudgeCause::Reply(Nudge::Empty),
+            evidence: String::new(),
+            text: "go on".into(),
+            faults: Vec::new(),
+        })
+    };
     assert_eq!(
         rendered(StreamTarget::Terminal, &[nudge()]),
         "\u{1b}[2mnudged the model: the reply was empty\u{1b}[0m\n"
@@ -194,7 +200,9 @@ fn a_nudge_is_dim_on_a_terminal_and_plain_in_a_file() {
 // The loop continues, and the line is not printed a hundred times.
 #[test]
 fn a_nudge_that_comes_again_and_again_is_said_once_and_counted() {
-    let nudge = |why| event(Nudged { why: NudgeCause::Reply(why), evidence: String::new(), text: "go on".into() });
+    let nudge = |why| {
+        event(Nudged { why: NudgeCause::Reply(why), evidence: String::new(), text: "go on".into(), faults: Vec::new() })
+    };
     let (empty, cut) = (|| nudge(Nudge::Empty), || nudge(Nudge::CutOff));
     let end = event(ended(EndReason::TurnCap, "", None));
     let events = [empty(), empty(), empty(), cut(), cut(), empty(), end];
@@ -265,7 +273,7 @@ fn names_arguments_results_and_streams_can_not_steer_the_terminal() {
             requested(0, evil, &arguments),
             finished(0, OutcomeKind::ToolError, evil, 1),
             failed(None, evil, NextAttempt::Retry { at: Timestamp(1) }),
-            event(Nudged { why: NudgeCause::Cycle, evidence: evil.into(), text: evil.into() }),
+            event(Nudged { why: NudgeCause::Cycle, evidence: evil.into(), text: evil.into(), faults: Vec::new() }),
             replied(vec![Part::Text { text: evil.into() }, Part::Call { index: 0 }]),
         ],
     );

@@ -36,7 +36,7 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use windlass_narrate::{Detail, Narrator, RunEndWords, Tone, answer_of};
+use windlass_narrate::{Detail, Narrator, RunEndWords, Tone, answer_of, changes_line, claims_too_much};
 use windlass_vocab::{DeltaBody, Event, Record, RunEnded};
 
 use self::answer::{DisplayedAnswer, StreamedAnswer};
@@ -208,6 +208,10 @@ impl<W: Write> Screen<W> {
             if words.tone == Tone::Failure {
                 self.put_styled(Style::DIM, advice::RETRY_IN_CHAT);
             }
+        }
+        if let Some(line) = changes_line(ended) {
+            let style = if claims_too_much(ended) { Style::PLAIN } else { Style::DIM };
+            self.put_styled(style, &line);
         }
         self.paint()
     }

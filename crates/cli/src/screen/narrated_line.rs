@@ -43,7 +43,7 @@ pub(super) const fn style_of(tone: Tone) -> Style {
     match tone {
         Tone::Plain | Tone::Question | Tone::Step(PlanStatus::Open) => Style::PLAIN,
         Tone::Step(PlanStatus::Doing) => Style::BOLD,
-        Tone::Failure | Tone::Removed => Style::ALARM,
+        Tone::Failure | Tone::Removed | Tone::Step(PlanStatus::Failed) => Style::ALARM,
         Tone::Added => Style::ADDED,
         Tone::Quiet
         | Tone::Said
@@ -68,6 +68,7 @@ const fn mark(status: PlanStatus, glyphs: Glyphs) -> &'static str {
         (PlanStatus::Doing, Glyphs::Ascii) => "[>]",
         (PlanStatus::Doing, Glyphs::Unicode) => "[▸]",
         (PlanStatus::Done, _) => "[x]",
+        (PlanStatus::Failed, _) => "[!]",
     }
 }
 

@@ -25,7 +25,7 @@ impl<W: Write> Screen<W> {
             Record::AttemptFailed(failed) if failed.role == ModelRole::Title => {}
             Record::AttemptFailed(failed) => self.attempt_failed(failed, envelope, &lines),
             // A reply in another role is not part of the conversation.
-            Record::ModelReplied(replied) if !replied.role.is_turn() => self.awaited = WaitStatus::Nothing,
+            Record::ModelReplied(replied) if !replied.role.is_of_conversation() => self.awaited = WaitStatus::Nothing,
             Record::ModelReplied(replied) => {
                 self.replied(replied, envelope);
                 // The model's own words are on the screen.

@@ -77,7 +77,7 @@ pub(super) fn answer(asked: &QuestionAsked, result: &ElicitResult) -> Answer {
 
 fn accepted(asked: &QuestionAsked, content: Option<&Value>) -> Answer {
     let words = content.and_then(|content| content.get(FIELD)).and_then(Value::as_str);
-    let is_visit = matches!(asked.kind, QuestionKind::Elicitation { .. });
+    let is_visit = matches!(asked.kind.subject(), QuestionKind::Elicitation { .. });
     match words {
         Some(words) => {
             let chosen = choice_options(asked).into_iter().find(|choice| choice.words == words);

@@ -92,7 +92,7 @@ mod tests {
     // proves P5: a reader gets one entry per record, and none for bookkeeping
     #[test]
     fn a_record_is_one_entry_or_none() {
-        let step = |step: &str, status| PlanItem { step: step.into(), status };
+        let step = |step: &str, status| PlanItem::new(step, status);
         let items = vec![step("a", PlanStatus::Done), step("b", PlanStatus::Open)];
         let parts = vec![Part::Text { text: "I will look.".into() }, Part::Call { index: 0 }];
         let records = vec![

@@ -15,6 +15,7 @@ mod failed_commands;
 mod forking;
 mod guards;
 mod imported;
+mod judging;
 mod limits;
 #[cfg(target_os = "linux")]
 mod long_waits;
@@ -24,6 +25,7 @@ mod newer;
 mod outside_text;
 mod permissions;
 mod piped;
+mod planning;
 mod probing;
 mod protected;
 mod repeating;

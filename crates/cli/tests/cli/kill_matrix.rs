@@ -34,6 +34,8 @@ fn job(preset: &str) -> Vec<ScriptStep> {
         ScriptStep::call("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"}))
             .and_call("run_command", effect()),
         ScriptStep::call("move_file", json!({"from": "a.txt", "to": "b.txt"})),
+        ScriptStep::call("append_file", json!({"path": "added.log", "text": "added"})),
+        ScriptStep::call("delete_file", json!({"path": "old.txt"})),
         last(preset, "All done."),
     ]
 }
@@ -47,9 +49,13 @@ fn asking(preset: &str) -> Vec<ScriptStep> {
     ]
 }
 
+/// A file that is there before the run.
+const OLD: (&str, &str) = ("old.txt", "old\n");
+
 /// The default preset is killed with its normal durability, every write synced; the others run faster without.
 fn bench(preset: &str, steps: Vec<ScriptStep>) -> Bench {
     let bench = Bench::new(script_under(preset, steps));
+    std::fs::write(bench.workspace().join(OLD.0), OLD.1).expect("a file");
     if preset == "default" { bench.synced() } else { bench }
 }
 
@@ -73,6 +79,8 @@ fn seen(bench: &Bench, undisturbed: &Undisturbed) -> Seen {
             "local.write_file" => usize::from(a.is_some() || b.is_some()),
             "local.edit_file" => there("two\n"),
             "local.move_file" => usize::from(b.is_some() && a.is_none()),
+            "local.append_file" => bench.read("added.log").unwrap_or_default().lines().count(),
+            "local.delete_file" => usize::from(bench.read(OLD.0).is_none()),
             _ => return None,
         };
         Some((course.call.clone(), times))
@@ -91,8 +99,11 @@ fn check(bench: &Bench, journal: &[Value], files: &[(&str, &str)], context: &str
     let log = bench.read("effects.log");
     let mut effects = log.iter().flat_map(|log| log.lines());
     assert!(effects.all(|effect| commands.contains(&effect)), "{context}: {log:?}, not of {commands:?}");
-    let mut expected: Vec<&str> =
-        files.iter().map(|(name, _)| *name).chain(log.as_ref().map(|_| "effects.log")).collect();
+    let added = bench.read("added.log");
+    let mut lines = added.iter().flat_map(|added| added.lines());
+    assert!(lines.all(|line| line == "added"), "{context}: {added:?}");
+    let logs = log.as_ref().map(|_| "effects.log").into_iter().chain(added.as_ref().map(|_| "added.log"));
+    let mut expected: Vec<&str> = files.iter().map(|(name, _)| *name).chain(logs).collect();
     expected.sort_unstable();
     let entries = std::fs::read_dir(bench.workspace()).expect("a folder").flatten();
     let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -128,7 +139,7 @@ fn recover(bench: &Bench, preset: &str) -> (Ran, usize) {
 }
 
 fn matrix(preset: &str) -> usize {
-    let files: &[_] = if preset == "durable-chat" { &[] } else { &[("b.txt", "two\n")] };
+    let files: &[_] = if preset == "durable-chat" { &[OLD] } else { &[("b.txt", "two\n")] };
     let first = bench(preset, job(preset));
     let ran = first.run(&bypassing(preset));
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "All done.\n"), "{preset}: {}", ran.stderr);
@@ -178,7 +189,7 @@ fn check_fates(
 /// Kills the process around every write of a run that needs approval. If the question was recorded, it is answered
 /// on the command line; otherwise the person repeats the command line.
 fn approvals(preset: &str) -> usize {
-    let files = [("a.txt", "one\n")];
+    let files = [("a.txt", "one\n"), OLD];
     let first = bench(preset, asking(preset));
     let ran = Attended::start(&first, &line(preset), &[]).say_yes();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Allowed.\n"), "{preset}: {}", ran.stderr);

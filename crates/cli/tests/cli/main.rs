@@ -12,6 +12,8 @@ mod first_run;
 // Without /proc the tests can't look for surviving processes.
 #[cfg(target_os = "linux")]
 mod kill_matrix;
+#[cfg(target_os = "linux")]
+mod plan_kill_matrix;
 #[cfg(unix)]
 mod readme;
 mod real_model;

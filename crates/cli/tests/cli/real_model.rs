@@ -14,7 +14,8 @@ use relay::Relay;
 const SETTINGS: &str = "[policy]
 sampling = { max_tokens = { fixed = 32 } }
 nudges = []
-hidden = ['edit_file', 'fetch_url', 'move_file', 'read_file', 'run_command', 'search_files', 'todo', 'write_file']
+hidden = ['append_file', 'delete_file', 'edit_file', 'fetch_url', 'move_file', 'read_file', 'run_command', 'search_files', 'todo',
+  'write_file']
 ";
 
 const QUESTION: &str = "What is the capital of France?";

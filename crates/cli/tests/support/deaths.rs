@@ -111,6 +111,9 @@ enum Class {
     /// The tool can verify only that the call did not take place: a missing file may have been moved, or may never
     /// have existed.
     VerifiableBefore,
+    /// The tool can verify only that the call did not take place: added lines may have been there before. Repeated, they
+    /// are there twice.
+    VerifiableBeforeOnce,
     Once,
 }
 
@@ -130,7 +133,8 @@ impl Course {
         match self.tool.as_str() {
             "local.list_directory" | "local.task_completion" | "fake.read" => Class::ReadOnly,
             "local.write_file" | "fake.set" => Class::Idempotent,
-            "local.edit_file" => Class::Verifiable,
+            "local.edit_file" | "local.delete_file" => Class::Verifiable,
+            "local.append_file" => Class::VerifiableBeforeOnce,
             "local.move_file" => Class::VerifiableBefore,
             "local.run_command" | "fake.pay" => Class::Once,
             other => panic!("no class is known of {other}"),
@@ -139,12 +143,12 @@ impl Course {
 
     /// Whether every execution leaves a trace of its own. Of changes to a file only the last one does.
     fn is_counted(&self) -> bool {
-        !["local.write_file", "local.edit_file", "local.move_file"].contains(&self.tool.as_str())
+        !["local.write_file", "local.edit_file", "local.move_file", "local.delete_file"].contains(&self.tool.as_str())
     }
 
     /// Whether former files are kept before the call may run (T9).
     fn keeps_files(&self) -> bool {
-        ["local.write_file", "local.edit_file", "local.move_file", "local.run_command"].contains(&self.tool.as_str())
+        self.tool == "local.run_command" || self.tool.starts_with("local.") && self.tool.ends_with("_file")
     }
 
     /// How far the call had come when the process that left these writes was killed.
@@ -200,8 +204,13 @@ impl Fate {
             (Reached::Finished, _) => Self::of(times, "ok", &[]),
             (Reached::NotStarted, _) => Self::of(times + 1, "ok", &[]),
             (Reached::InFlight, Class::ReadOnly | Class::Idempotent) => Self::of(times + 1, "ok", &["run_again"]),
-            (Reached::InFlight, Class::Verifiable | Class::VerifiableBefore) if times == 0 => {
+            (Reached::InFlight, Class::Verifiable | Class::VerifiableBefore | Class::VerifiableBeforeOnce)
+                if times == 0 =>
+            {
                 Self::of(1, "ok", &["verify", "run_again"])
+            }
+            (Reached::InFlight, Class::VerifiableBeforeOnce) => {
+                Self { settled: [vec!["verify".to_owned()], once.settled].concat(), ..once }
             }
             (Reached::InFlight, Class::Verifiable) => Self::of(times, "ok", &["verify"]),
             // The repeated call finds no file to move.

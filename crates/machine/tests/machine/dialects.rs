@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use crate::support::{Move, World, policy};
 use windlass_machine::{Effect, Fact, ReplayOutcome, TextModels, replay};
 use windlass_vocab::{
-    ContextPinned, Dialect, EndReason, Failure, FailureClass, NextAttempt, Nudge, NudgeCause, Part, PinnedContext,
-    Policy, Record, StopReason, TextCalls, Usage,
+    ContextPinned, Dialect, EndReason, Failure, FailureClass, ModelName, NextAttempt, Nudge, NudgeCause, Part,
+    PinnedContext, Policy, Record, RunModel, StopReason, TextCalls, Usage,
 };
 
 fn world(policy: Policy) -> World {
@@ -57,7 +57,7 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
         let next = NextAttempt::Dialect { dialect };
         assert!(matches!(&batch[..], [Record::AttemptFailed(failed)] if failed.next == next), "{batch:?}");
         // The other model of the chain keeps its own format.
-        let only_first = TextModels::Some(dialect, BTreeSet::from(["first".into()]));
+        let only_first = TextModels::Some(vec![(dialect, BTreeSet::from(["first".into()]))]);
         assert_eq!(world.state.control.text_models(), only_first);
         for crashed in [false, true] {
             if crashed {
@@ -66,8 +66,11 @@ fn where_a_server_takes_no_tools_the_run_goes_on_with_calls_as_text() {
             assert!(matches!(world.owed()[..], [Effect::Pin(_)]), "the context comes first");
         }
         let context = PinnedContext { prefix: "As text.".into(), dialect: Some(dialect), ..PinnedContext::default() };
-        let batch = world.put(Fact::Pinned(context.clone()));
-        assert_eq!(batch, [Record::from(ContextPinned { context: Some(context), joined: BTreeSet::new() })]);
+        let batch = world.put(Fact::Pinned(context.clone(), None));
+        assert_eq!(
+            batch,
+            [Record::from(ContextPinned { context: Some(context), joined: BTreeSet::new(), overview: None })]
+        );
         assert!(matches!(&world.owed()[..], [Effect::CallModel { key: again, .. }] if again.attempt == 2));
         assert_eq!(world.finish().reason, EndReason::Completed);
         assert!(matches!(replay(world.state.session, &world.envelopes()), ReplayOutcome::Same { .. }));
@@ -89,9 +92,10 @@ fn when_every_model_of_the_chain_takes_no_tools_all_calls_are_text() {
         dialect: Dialect::ToolBlock,
         rules: "Write blocks.".into(),
         models: BTreeSet::from(["first".into()]),
+        prefix: None,
     };
     let context = PinnedContext { prefix: "Work.".into(), text_calls: Some(text_calls), ..PinnedContext::default() };
-    world.put(Fact::Pinned(context));
+    world.put(Fact::Pinned(context, None));
     let [Effect::CallModel { key, .. }] = world.owed()[..] else { panic!("a call: {:?}", world.owed()) };
     // The first model is down, and the second turns out to take no tools either.
     let down = Failure { status: Some(404), ..Failure::new(FailureClass::BadRequest, "gone") };
@@ -132,6 +136,39 @@ fn the_first_textual_dialect_of_a_row_without_native_is_pinned() {
         let text_models = want.map_or(TextModels::None, TextModels::All);
         assert_eq!(world.state.control.text_models(), text_models, "{dialects:?}");
     }
+}
+
+// proves M2, T4: what is known of a model counts more than the policy
+#[test]
+fn a_model_writes_calls_in_its_own_dialect() {
+    let of = |name: &str, dialect, toolless| RunModel { dialect, toolless, ..RunModel::named(name) };
+    let groups = |all: &[(Dialect, &str)]| {
+        let group = |(dialect, model): &(Dialect, &str)| (*dialect, BTreeSet::from([ModelName::from(*model)]));
+        TextModels::Some(all.iter().map(group).collect())
+    };
+    for (preset, first, second, want) in [
+        ("default", Some(Dialect::ToolTag), None, groups(&[(Dialect::ToolTag, "first")])),
+        ("default", Some(Dialect::ToolTag), Some(Dialect::ToolTag), TextModels::All(Dialect::ToolTag)),
+        (
+            "default",
+            Some(Dialect::Bracket),
+            Some(Dialect::ToolTag),
+            groups(&[(Dialect::Bracket, "first"), (Dialect::ToolTag, "second")]),
+        ),
+        ("task", Some(Dialect::Native), None, groups(&[(Dialect::ToolBlock, "second")])),
+        ("task", None, Some(Dialect::ToolTag), groups(&[(Dialect::ToolBlock, "first"), (Dialect::ToolTag, "second")])),
+        ("default", Some(Dialect::Probe), Some(Dialect::Native), TextModels::None),
+    ] {
+        let mut world = world(policy(preset));
+        world.run_settings.models = vec![of("first", first, false), of("second", second, false)];
+        world.say("go");
+        assert_eq!(world.state.control.text_models(), want, "{preset} {first:?} {second:?}");
+    }
+    // A model that is configured to call natively and can't falls back as any other.
+    let mut world = world(policy("default"));
+    world.run_settings.models = vec![of("first", Some(Dialect::Native), true), of("second", None, false)];
+    world.say("go");
+    assert_eq!(world.state.control.dialect_of(&"first".into()), Some(Dialect::ToolBlock));
 }
 
 // proves T4, L6

@@ -26,12 +26,10 @@ fn talking(dialect: Option<Dialect>) -> World {
     let mut world = World::new("task", vec![Move::Text("I think I am done.")]);
     world.say("go");
     let offer = vec![task_completion()];
-    world.put(Fact::Pinned(PinnedContext {
-        prefix: "You are a test.".into(),
-        offer,
-        dialect,
-        ..PinnedContext::default()
-    }));
+    world.put(Fact::Pinned(
+        PinnedContext { prefix: "You are a test.".into(), offer, dialect, ..PinnedContext::default() },
+        None,
+    ));
     world
 }
 
@@ -51,6 +49,7 @@ fn after_three_nudges_the_text_changes_and_after_five_the_run_ends_unfinished() 
              {\"result\": \"...\"}\n</arguments>\n</tool>",
         ),
         (Some(Dialect::Bracket), "[local.task_completion(result=\"...\")]"),
+        (Some(Dialect::ToolTag), "<tool name=\"task_completion\">\n<result>...</result>\n</tool>"),
         (Some(Dialect::Lines), "Tool: local.task_completion\nArguments: {\"result\": \"...\"}"),
         (Some(Dialect::BareJson), "{\"name\": \"local.task_completion\", \"arguments\": {\"result\": \"...\"}}"),
     ] {

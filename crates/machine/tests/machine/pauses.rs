@@ -151,7 +151,7 @@ fn a_call_that_asks_while_it_runs_goes_on_running_and_its_question_dies_with_it(
 fn an_offer_that_changes_in_mid_run_is_a_record_and_leaves_the_turn_alone() {
     let (mut world, _) = started(EffectClass::ReadOnly);
     world.offer = 5;
-    let Fact::Pinned(context) = world.perform(&Effect::Pin(windlass_vocab::RunId(1))) else { panic!("a context") };
+    let Fact::Pinned(context, _) = world.perform(&Effect::Pin(windlass_vocab::RunId(1))) else { panic!("a context") };
     let before = world.owed();
     let joined = BTreeSet::from(["hub".to_owned()]);
     let changed = Fact::OfferChanged { context, joined: joined.clone() };
@@ -177,7 +177,7 @@ fn a_turn_that_began_without_a_tool_is_one_with_tools_once_a_server_has_joined()
     };
     assert_eq!(mode(&world), TurnMode::Talk);
     world.offer = 2;
-    let Fact::Pinned(context) = world.perform(&pin) else { panic!("a context") };
+    let Fact::Pinned(context, _) = world.perform(&pin) else { panic!("a context") };
     world.put(Fact::OfferChanged { context, joined: BTreeSet::from(["hub".to_owned()]) });
     assert_eq!(mode(&world), TurnMode::Tools);
 }

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use crate::support::{Move, World, policy};
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{
-    Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Parallel,
-    Planning, Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
-    TurnCapAction, UnfinishedCall,
+    Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Overview,
+    Parallel, Planning, Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles,
+    ToolSource, TurnCapAction, UnaskedChanges, UnfinishedCall,
 };
 
 /// The ceiling where the table names none: above every wait it names.
@@ -100,6 +100,8 @@ fn durable_chat() -> Policy {
         agent_cost_limit: None,
         agent_token_limit: None,
         retrieve: Retrieve::Off,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     }
 }
 
@@ -121,7 +123,7 @@ fn local_model() -> Policy {
         at_cap: TurnCapAction::WrapUp,
         retry: Retry { tries: 2, first_wait_ms: 1_000, ceiling_ms: UNREACHED_MS },
         // The table's three, and the one that decision 0012 adds.
-        dialects: vec![Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson],
+        dialects: vec![Dialect::Native, Dialect::Bracket, Dialect::Lines, Dialect::BareJson, Dialect::ToolTag],
         tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
         ends_by: EndsBy::JudgedText,
         sampling: Sampling {
@@ -158,6 +160,8 @@ fn local_model() -> Policy {
         agent_cost_limit: None,
         agent_token_limit: None,
         retrieve: Retrieve::Off,
+        overview: Overview::On,
+        unasked_changes: UnaskedChanges::Ask,
     }
 }
 
@@ -215,6 +219,8 @@ fn assistant() -> Policy {
         agent_cost_limit: None,
         agent_token_limit: None,
         retrieve: Retrieve::Off,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     }
 }
 
@@ -268,6 +274,8 @@ fn task() -> Policy {
         agent_cost_limit: None,
         agent_token_limit: None,
         retrieve: Retrieve::Off,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     }
 }
 
@@ -326,6 +334,8 @@ fn operator() -> Policy {
         agent_cost_limit: None,
         agent_token_limit: None,
         retrieve: Retrieve::Off,
+        overview: Overview::Off,
+        unasked_changes: UnaskedChanges::Allow,
     }
 }
 
@@ -385,6 +395,8 @@ fn default() -> Policy {
         agent_cost_limit: None,
         agent_token_limit: None,
         retrieve: Retrieve::Off,
+        overview: Overview::TextCalls,
+        unasked_changes: UnaskedChanges::Allow,
     }
 }
 

@@ -4,7 +4,7 @@
 use super::row::{IdScope, KnownModel, LOW_TO_HIGH};
 use crate::ability::{Ability, ReasoningControl};
 use crate::server_kind::ServerKind;
-use windlass_vocab::ListPrices;
+use windlass_vocab::{Dialect, ListPrices};
 
 const fn open(id: &'static str) -> KnownModel {
     let row = KnownModel::named(ServerKind::Ollama, id, IdScope::Sizes).images(Ability::No).temperature(Ability::Yes);
@@ -19,6 +19,11 @@ const fn caller(id: &'static str, window: u64) -> KnownModel {
 /// One that reasons and calls tools; reasoning can be switched off.
 const fn thinker(id: &'static str, window: u64) -> KnownModel {
     caller(id, window).reasoning(ReasoningControl::Switch)
+}
+
+/// One that calls tools, but does better with calls as text.
+const fn small(id: &'static str, window: u64) -> KnownModel {
+    caller(id, window).dialect(Dialect::ToolTag)
 }
 
 /// One that only talks.
@@ -75,6 +80,10 @@ pub(super) const MODELS: &[KnownModel] = &[
     caller("phi4-mini", 131_072),
     caller("qwen2.5", 32_768),
     caller("qwen2.5-coder", 32_768),
+    small("qwen2.5-coder:0.5b", 32_768),
+    small("qwen2.5-coder:1.5b", 32_768),
+    small("qwen2.5-coder:3b", 32_768),
+    small("qwen2.5-coder:7b", 32_768),
     thinker("qwen3", 40_960),
     caller("qwen3-coder", 262_144),
     caller("qwen3-coder-next", 262_144),

@@ -1,10 +1,8 @@
 //! A row of the table, and how it is built so that most fit on a line.
 
-use windlass_vocab::NanoMoney;
-
 use crate::ability::{Ability, EffortLevel, ReasoningControl, WireKind};
 use crate::server_kind::ServerKind;
-use windlass_vocab::{ListPrices, LongInputPrices, Prices};
+use windlass_vocab::{Dialect, ListPrices, LongInputPrices, NanoMoney, Prices};
 
 /// What is known of a model at a seller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +35,8 @@ pub struct KnownModel {
     pub reasoning: ReasoningControl,
     /// Whether it accepts a temperature.
     pub temperature: Ability,
+    /// The dialect it writes calls in best, where that is not the wire's own format.
+    pub dialect: Option<Dialect>,
 }
 
 /// Which ids a row is for, besides its own.
@@ -107,6 +107,7 @@ impl KnownModel {
             json_schema: Ability::Unknown,
             reasoning: ReasoningControl::Unknown,
             temperature: Ability::Unknown,
+            dialect: None,
         }
     }
 
@@ -188,6 +189,11 @@ impl KnownModel {
 
     pub(super) const fn reasoning(mut self, control: ReasoningControl) -> Self {
         self.reasoning = control;
+        self
+    }
+
+    pub(super) const fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = Some(dialect);
         self
     }
 

@@ -1,14 +1,13 @@
 //! Who the agent is, and what the person who runs it wants of it everywhere (C2).
 
 use super::instruction_files::InstructionFile;
-
-const IDENTITY: &str = include_str!("../prompts/identity.md");
+use super::texts::PrefixTexts;
 
 /// Returns the configured text, or else Windlass's own with the agent's name and platform.
-pub(super) fn section(system: Option<&str>, agent: &str, platform: &str) -> String {
+pub(super) fn section(texts: &PrefixTexts, system: Option<&str>, agent: &str, platform: &str) -> String {
     match system {
         Some(system) => system.to_owned(),
-        None => IDENTITY.trim().replace("{agent}", agent).replace("{platform}", platform),
+        None => texts.identity.trim().replace("{agent}", agent).replace("{platform}", platform),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use windlass_vocab::Reasoning;
 
-const LOW: &str = include_str!("../prompts/reasoning_low.md");
-const HIGH: &str = include_str!("../prompts/reasoning_high.md");
+use super::texts::PrefixTexts;
 
 /// Returns the guidance for this effort; nothing where the model's own habit is wanted.
-pub(super) fn section(reasoning: Reasoning) -> Option<String> {
-    match reasoning {
-        Reasoning::Low => Some(LOW.trim().to_owned()),
-        Reasoning::High => Some(HIGH.trim().to_owned()),
+pub(super) fn section(texts: &PrefixTexts, reasoning: Reasoning) -> Option<String> {
+    let text = match reasoning {
+        Reasoning::Low => texts.reasoning_low,
+        Reasoning::High => texts.reasoning_high,
         Reasoning::ModelOwn | Reasoning::Configured | Reasoning::Medium => None,
-    }
+    };
+    text.map(|text| text.trim().to_owned())
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass_machine::{PRESETS, preset};
+use windlass_machine::{PRESETS, preset, prompt_tokens};
 use windlass_tools::{
     Registry, Secrets, Selection, Skill, SkillOwner, Workspace, ending_tools, file_tools, read_skill,
 };
@@ -12,6 +12,7 @@ use windlass_vocab::{
     Attendance, Dialect, EffectClass, Json, OutputSpec, Policy, Reasoning, RunId, RunStarted, ToolName, ToolSpec,
 };
 
+use super::texts::PrefixTexts;
 use super::{InstructionFile, Instructions, ProjectInstructions};
 
 /// The folder of the workspace in the texts.
@@ -111,20 +112,68 @@ fn snapshot(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/prefix/snapshots").join(format!("{name}.txt"))
 }
 
+/// Asserts that a prefix is as it was reviewed.
+fn assert_reviewed(name: &str, actual: &str) {
+    let reviewed = snapshot(name);
+    if fs::read_to_string(&reviewed).unwrap_or_default() != actual {
+        let now = std::env::temp_dir().join(format!("prefix-{name}.txt"));
+        fs::write(&now, actual).expect("written");
+        panic!(
+            "the prefix of {name} has changed; if {} is as it should be, put it in the place of {}",
+            now.display(),
+            reviewed.display()
+        );
+    }
+}
+
 // proves C1
 #[test]
 fn the_whole_prefix_of_every_preset_is_as_it_was_reviewed() {
     for name in PRESETS {
-        let (reviewed, actual) = (snapshot(name), whole_prefix(name));
-        if fs::read_to_string(&reviewed).unwrap_or_default() != actual {
-            let now = std::env::temp_dir().join(format!("prefix-{name}.txt"));
-            fs::write(&now, &actual).expect("written");
-            panic!(
-                "the prefix of {name} has changed; if {} is as it should be, put it in the place of {}",
-                now.display(),
-                reviewed.display()
-            );
-        }
+        assert_reviewed(name, &whole_prefix(name));
+    }
+}
+
+/// Eight tools that work with files.
+fn eight_file_tools() -> Vec<ToolSpec> {
+    let mut specs = offer(&preset("default").expect("a preset"));
+    specs.retain(|spec| spec.name.is_local() && !["todo", "read_skill"].contains(&spec.name.bare()));
+    specs
+}
+
+/// The most tokens of the prefix of a small model with eight tools.
+const SMALL_PREFIX: u64 = 450;
+
+// proves S5, M6: short, and the same in every folder
+#[test]
+fn the_prefix_for_small_models_is_short_and_the_same_everywhere() {
+    let policy = preset("local-model").expect("a preset");
+    let offer = eight_file_tools();
+    assert_eq!(offer.len(), 8);
+    let prefix = |workspace: &str| {
+        let here = Instructions { workspace: Some(workspace.into()), ..Instructions::default() };
+        here.prefix(&run(policy.clone()), &offer, Some(Dialect::ToolTag))
+    };
+    let text = prefix(WORKSPACE);
+    assert_eq!(text, prefix("/elsewhere"));
+    let tokens = prompt_tokens(&text);
+    println!("the prefix for small models with {} tools: {tokens} tokens in {} bytes", offer.len(), text.len());
+    assert!(tokens <= SMALL_PREFIX, "{tokens} tokens:\n{text}");
+    let rules = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())).count();
+    assert!((1..=7).contains(&rules), "{rules} rules");
+    assert!(!text.contains("properties"), "no schema: {text}");
+    assert_reviewed("tool_tag", &format!("{text}\n\n({tokens} tokens)\n"));
+}
+
+// proves C1, C2: a small model is told what the person and the project say
+#[test]
+fn the_instructions_of_people_stand_in_a_short_prefix_too() {
+    let policy = preset("task").expect("a preset");
+    let offer = offer(&policy);
+    let text = instructions().prefix(&run(policy), &offer, Some(Dialect::ToolTag));
+    for part in ["Answer in English.", "Run the tests.", "- knots:", "End the run with exactly one of", "hub.search()"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
     }
 }
 
@@ -169,6 +218,6 @@ fn a_section_that_does_not_apply_is_left_out() {
     assert_eq!(bare.prefix(&run(policy.clone()), &[], None), "You are a parrot.", "no tool reads skills");
     let served = bare.prefix(&run(policy), &[served()], None);
     assert!(served.starts_with("You are a parrot.\n\nHow to work:") && !served.contains("workspace"), "{served}");
-    let guidance = |reasoning| super::reasoning::section(reasoning).is_some();
+    let guidance = |reasoning| super::reasoning::section(PrefixTexts::of(None), reasoning).is_some();
     assert!(guidance(Reasoning::High) && !guidance(Reasoning::ModelOwn));
 }

@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 use windlass_store::{IndexedFile, IndexedStamp, PassageIndex, PassagePlace, SearchWords, StoreError};
 use windlass_tools::{ContentStamp, FileRules, Workspace, readable_files, shown_path};
 
-use super::key_files::is_key_file;
 use super::line_ranges::{lines_of, passages};
 use super::source::{Passage, SourceError};
+use crate::key_files::is_key_file;
 
 /// How long a search waits for the index to be brought up to date; well within the time a turn gives a source.
 const PATIENCE: Duration = Duration::from_millis(100);

@@ -15,13 +15,27 @@ pub(super) fn environment(now: Timestamp) -> String {
 pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
     let can_call = match mode {
         TurnMode::Tools => !offer.is_empty(),
-        TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => false,
+        TurnMode::Talk
+        | TurnMode::WrapUp
+        | TurnMode::Summary
+        | TurnMode::Title
+        | TurnMode::Plan
+        | TurnMode::Synthesis => false,
     };
     if can_call {
         "Use the tools rather than guess what they can find out.".to_owned()
     } else {
         "You can't call tools in this turn: say what you don't know, and claim no work that was not done.".to_owned()
     }
+}
+
+/// How much of a request is repeated, in characters.
+const REQUEST_CHARS: usize = 500;
+
+/// Returns the request again, for models that lose sight of it behind results.
+pub(super) fn request(request: &str) -> String {
+    let start: String = request.chars().take(REQUEST_CHARS).collect();
+    format!("The request was: {start}\nIf all of it is done, answer in plain words. If not, write the next call.")
 }
 
 /// Returns how to name files, where tools work with them.

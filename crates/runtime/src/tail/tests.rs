@@ -1,3 +1,4 @@
+use windlass_tools::dialect::PromptStyle;
 use windlass_vocab::{EffectClass, Json, PlanItem, PlanStatus, Timestamp, ToolName, ToolSpec, TurnMode};
 
 use super::TailSources;
@@ -22,7 +23,7 @@ fn tool(name: &str, effect: EffectClass) -> ToolSpec {
 #[test]
 fn the_tail_reminds_only_of_what_applies_to_this_turn() {
     let now: Timestamp = "2026-11-16T22:30:00.000Z".parse().expect("a time");
-    let plan = [PlanItem { step: "Look.".into(), status: PlanStatus::Doing }];
+    let plan = [PlanItem::new("Look.", PlanStatus::Doing)];
     let files = [tool("local.read_file", EffectClass::ReadOnly), tool("local.run_command", EffectClass::Once)];
     let served = [tool("hub.search", EffectClass::ReadOnly)];
     let today = "Today is 2026-11-16 (UTC).";
@@ -38,8 +39,28 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
         (TurnMode::Talk, &[], &[], vec![today, honest]),
     ] {
         let passages = if plan.is_empty() { "" } else { "Passages" };
-        assert_eq!(TailSources { now, mode, offer, plan, passages }.tail(), want.join("\n"));
+        let style = PromptStyle::Full;
+        assert_eq!(
+            TailSources { now, mode, style, request: Some("Go."), offer, plan, passages, nudge: None }.tail(),
+            want.join("\n")
+        );
     }
+    let short = |mode, plan| {
+        TailSources {
+            now,
+            mode,
+            style: PromptStyle::Short,
+            request: None,
+            offer: &files,
+            plan,
+            passages: "",
+            nudge: None,
+        }
+        .tail()
+    };
+    assert_eq!(short(TurnMode::Tools, &[]), "");
+    assert_eq!(short(TurnMode::Tools, &plan), planned);
+    assert_eq!(short(TurnMode::WrapUp, &[]), honest);
 }
 
 // proves C10, X4: passages are marked as data line by line, with their places, within the room

@@ -8,11 +8,13 @@ use windlass_machine::preset;
 use windlass_provider::{HttpClient, HttpConfig, HttpModel, Model, ModelConfig};
 use windlass_runtime::{AgentSettings, Breakers, Hub, Instructions, ScaledClock, Services, Session, SessionChoice};
 use windlass_store::{MemoryStore, SessionLog as _};
-use windlass_testkit::{CountingTool, FaultKind, ModelServer, ReplyPace, Script, ScriptStep, WriteSplit, conversation};
+use windlass_testkit::{
+    CountFrom, CountingTool, FaultKind, ModelServer, ReplyPace, Scene, Script, ScriptStep, WriteSplit, conversation,
+};
 use windlass_tools::{Permissions, Registry, Secrets, ending_tools};
 use windlass_vocab::{
     Attendance, DeltaBody, Dialect, EffectClass, EndReason, Event, MaxTokens, MessageId, NextAttempt, OutcomeKind,
-    Policy, Record, RunEnded, Sampling,
+    Policy, Record, Retry, RunEnded, RunModel, Sampling,
 };
 
 struct World {
@@ -20,6 +22,10 @@ struct World {
     store: Arc<MemoryStore>,
     dir: tempfile::TempDir,
     policy: Policy,
+    /// The models of the chain.
+    models: Vec<RunModel>,
+    /// The server of the models after the first, where they have one of their own.
+    second: Option<ModelServer>,
 }
 
 /// The outcome of one message.
@@ -36,7 +42,14 @@ impl World {
         // Every event is a separate write of a few characters: blocks arrive in many pieces.
         let pace = ReplyPace { writes: WriteSplit::Events, delta_chars: 3, ..ReplyPace::default() };
         let server = ModelServer::start(Script::of(steps).pace(pace)).expect("a server");
-        Self { server, store: Arc::new(MemoryStore::new()), dir: tempfile::tempdir().expect("a folder"), policy }
+        let (store, dir) = (Arc::new(MemoryStore::new()), tempfile::tempdir().expect("a folder"));
+        Self { server, store, dir, policy, models: vec![RunModel::named("scripted")], second: None }
+    }
+
+    /// The same with models that write calls in dialects of their own.
+    fn with_models(self, models: &[(&str, Dialect)]) -> Self {
+        let model = |(name, dialect): &(&str, Dialect)| RunModel { dialect: Some(*dialect), ..RunModel::named(*name) };
+        Self { models: models.iter().map(model).collect(), ..self }
     }
 
     async fn open(&self) -> Session {
@@ -46,11 +59,15 @@ impl World {
             registry.add(tool).expect("a tool");
         }
         let http = HttpClient::new(HttpConfig::default()).expect("a client");
-        let config = ModelConfig::chat(self.server.base_url(), "scripted");
-        let model: Arc<dyn Model> = Arc::new(HttpModel::new(config, &http).expect("a model"));
+        let model = |model: &RunModel| {
+            let server = self.second.as_ref().filter(|_| model.name != self.models[0].name).unwrap_or(&self.server);
+            let config = ModelConfig::chat(server.base_url(), model.name.as_str());
+            let served: Arc<dyn Model> = Arc::new(HttpModel::new(config, &http).expect("a model"));
+            (model.name.clone(), served)
+        };
         let hub = Hub::new(Services {
             store: self.store.clone(),
-            models: Arc::new(HashMap::from([("scripted".into(), model)])),
+            models: Arc::new(self.models.iter().map(model).collect::<HashMap<_, _>>()),
             registry,
             secrets: Arc::new(Secrets::default()),
             clock: Arc::new(ScaledClock::new(1_000)),
@@ -63,7 +80,7 @@ impl World {
         let agent = AgentSettings {
             name: "test".into(),
             policy: self.policy.clone(),
-            models: vec![windlass_vocab::RunModel::named("scripted")],
+            models: self.models.clone(),
             role_chains: std::collections::BTreeMap::new(),
             instructions: Instructions::default(),
             permissions: Arc::new(Permissions {
@@ -164,6 +181,92 @@ async fn the_task_preset_does_a_job_in_tool_blocks_over_a_wire_that_knows_no_too
     );
     assert!(!last[4].1.contains("made up"), "{last:?}");
     assert!(last[7].1.contains("contained no tool call"), "{last:?}");
+}
+
+// proves T4, M2, M6
+#[tokio::test]
+async fn a_small_model_does_a_job_in_tags_whatever_the_preset_says() {
+    let world = World::new(
+        policy("default"),
+        vec![
+            // From a server that stopped at the stop sequence.
+            ScriptStep::say("I look.\n\n<tool name=\"scripted.read\">\n<n>1</n>\n"),
+            // From a server that went on.
+            ScriptStep::say("<tool name=\"read\">\n<n>2</n>\n</tool>\nResult of read:\nmade up\nAll fine."),
+            ScriptStep::say("<tool name=\"hammer\">\n<nail>1</nail>\n</tool>"),
+            ScriptStep::say("Both are read."),
+        ],
+    );
+    let world = world.with_models(&[("scripted", Dialect::ToolTag)]);
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!((told.ended.reason, told.ended.answer.as_str()), (EndReason::Completed, "Both are read."));
+    assert_eq!(told.shown, "I look.Both are read.", "no part of a call is ever shown");
+    assert_eq!(told.calls[1], ("read".to_owned(), r#"{"n":"2"}"#.to_owned()));
+    let bodies = world.bodies();
+    for body in &bodies {
+        assert_eq!((&body["tools"], &body["stop"]), (&Value::Null, &json!(["</tool>"])));
+        let (_, system) = contents(body).remove(0);
+        assert!(system.contains("\nscripted.read(): ") && !system.contains("\"type\":\"object\""), "{system}");
+    }
+    for (before, after) in bodies.iter().zip(&bodies[1..]) {
+        let before = contents(before);
+        assert_eq!(before, contents(after)[..before.len()], "what was sent stays as it was");
+    }
+    let last = contents(&bodies[3]);
+    assert_eq!(last[2].1, "I look.\n\n<tool name=\"scripted.read\">\n<n>1</n>\n</tool>");
+    assert!(last[3].0 == "user" && last[3].1.starts_with("Result of scripted.read:\n"), "{last:?}");
+    assert!(last[7].1.starts_with("Error from hammer:\n"), "{last:?}");
+    assert!(!last.iter().any(|(_, text)| text.contains("made up")), "{last:?}");
+}
+
+// proves M2, T4: the models of a chain may write calls in different dialects
+#[tokio::test]
+async fn each_model_of_a_chain_has_its_own_dialect_and_prefix() {
+    let world = World::new(
+        Policy { retry: Retry { tries: 1, ..policy("default").retry }, ..policy("default") },
+        vec![
+            ScriptStep::say("<tool name=\"scripted.read\">\n<n>1</n>\n"),
+            ScriptStep::say("never").fault(FaultKind::status(503).times(1_000)),
+            ScriptStep::say("Done."),
+        ],
+    );
+    let steps = vec![ScriptStep::say("not asked"), ScriptStep::say("[scripted.read(n=2)]")];
+    let scene = Scene { steps, counting: CountFrom::Whole, ..Scene::default() };
+    let second = Some(ModelServer::start(Script::default().scene(scene)).expect("a server"));
+    let chain = [("small", Dialect::ToolTag), ("other", Dialect::Bracket), ("able", Dialect::Native)];
+    let world = World { second, ..world.with_models(&chain) };
+    let session = world.open().await;
+    let told = world.tell(&session, "go").await;
+    assert_eq!((told.ended.answer.as_str(), told.calls.len()), ("Done.", 2));
+    let second = world.second.iter().flat_map(ModelServer::requests).map(|request| request.body);
+    let bodies: Vec<Value> = world.bodies().into_iter().chain(second).collect();
+    let seen: Vec<_> = bodies
+        .iter()
+        .map(|body| {
+            let system = contents(body).remove(0).1;
+            let model = body["model"].as_str().unwrap_or_default().to_owned();
+            (model, system.contains("<tool name="), system.contains("[SERVER.TOOL("), body["tools"].is_array())
+        })
+        .collect();
+    for (model, tags, brackets, tools) in &seen {
+        let want = match model.as_str() {
+            "small" => (true, false, false),
+            "other" => (false, true, false),
+            _ => (false, false, true),
+        };
+        assert_eq!((*tags, *brackets, *tools), want, "{model}: {seen:?}");
+    }
+    assert!(seen.iter().any(|(model, ..)| model == "small") && seen.iter().any(|(model, ..)| model == "other"));
+    let other = bodies.iter().find(|body| body["model"] == "other").expect("a request");
+    assert!(contents(other).iter().any(|(_, text)| text == "[scripted.read(n=\"1\")]"), "{:?}", contents(other));
+    let pinned = world.records().await.into_iter().find_map(|record| match record {
+        Record::ContextPinned(pinned) => pinned.context,
+        _ => None,
+    });
+    let context = pinned.expect("a context");
+    let dialects = ["small", "other", "able"].map(|model| context.dialect_of(&model.into()));
+    assert_eq!(dialects, [Some(Dialect::ToolTag), Some(Dialect::Bracket), None]);
 }
 
 // proves T4

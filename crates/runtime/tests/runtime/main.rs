@@ -13,6 +13,7 @@ mod kill_matrix;
 mod late_servers;
 mod mcp_kill_matrix;
 mod mixed_chains;
+mod overview;
 mod retrieval;
 mod servers;
 mod support;

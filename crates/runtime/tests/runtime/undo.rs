@@ -38,8 +38,10 @@ fn operation() -> impl Strategy<Value = Operation> {
     let overwrite = prop_oneof![2 => Just(Overwrite::Yes), 1 => Just(Overwrite::No)];
     prop_oneof![
         3 => (path(), text).prop_map(|(path, text)| Operation::Write(path, text.to_owned())),
-        2 => (path(), word, prop::sample::select(&["ones", "x", ""][..]))
+        2 => (path(), word.clone(), prop::sample::select(&["ones", "x", ""][..]))
             .prop_map(|(path, old, new)| Operation::Edit(path, old, new)),
+        2 => (path(), word).prop_map(|(path, text)| Operation::Append(path, text)),
+        2 => path().prop_map(Operation::Delete),
         4 => (path(), path(), overwrite).prop_map(|(from, to, overwrite)| Operation::Move(from, to, overwrite)),
     ]
 }
@@ -112,6 +114,27 @@ async fn a_write_by_a_way_that_has_yet_to_be_made_is_undone_where_it_went() {
     assert_eq!(std::fs::read_to_string(world.root().join("a")).unwrap(), "one");
     let after = tree(world.root());
     world.undo_all(|_| None).await;
+    assert_eq!(tree(world.root()), before);
+    world.redo_all().await;
+    assert_eq!(tree(world.root()), after);
+}
+
+// proves T9
+#[tokio::test]
+async fn a_file_and_a_link_that_were_deleted_and_lines_that_were_added_are_undone() {
+    let operations = [
+        Operation::Append("a", "more"),
+        Operation::Delete("a"),
+        Operation::Delete("link"),
+        Operation::Append("new/deep/x", "x"),
+    ];
+    let world = Undoing::new(&operations);
+    furnish(world.root());
+    let before = tree(world.root());
+    world.run_dying(&[]).await;
+    let after = tree(world.root());
+    assert!(!after.contains_key("a") && !after.contains_key("link") && after.contains_key("new/deep/x"));
+    assert_eq!(world.undo_all(|_| None).await, operations.len());
     assert_eq!(tree(world.root()), before);
     world.redo_all().await;
     assert_eq!(tree(world.root()), after);

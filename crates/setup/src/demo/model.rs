@@ -55,7 +55,9 @@ impl Model for DemoModel {
 fn reply(request: &ModelRequest<'_>, words: &DemoWords) -> Reply {
     let offers = |tool: &str| request.context.offer.iter().any(|spec| spec.wire_name == tool);
     match request.mode {
-        TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title => text_reply(cut_short(words)),
+        // The demo's job has no steps to plan.
+        TurnMode::Plan => text_reply("NONE".to_owned()),
+        TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Synthesis => text_reply(cut_short(words)),
         TurnMode::Tools | TurnMode::Talk => match next_step(request.history, words) {
             DemoStep::Calls { beside, calls } => calls_reply(beside, calls),
             DemoStep::Nothing => text_reply(String::new()),

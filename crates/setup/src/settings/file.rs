@@ -256,8 +256,8 @@ mod tests {
             ("[policy.retry]\ntries = 3", "windlass.toml:1:1: the key \"first_wait_ms\" is missing in this table"),
             ("model = 'a'\nmodel = 'b'", "windlass.toml:2:1: duplicate key"),
             (
-                "[policy]\nturn_cap = 3\nplanning = 'optional'",
-                "windlass.toml:3:1: `optional` in `planning` is not built yet: it would do nothing",
+                "[policy]\nturn_cap = 3\nreasoning = 'configured'",
+                "windlass.toml:3:1: `configured` in `reasoning` is not built yet: it would do nothing",
             ),
             ("trusted = ['src']", "windlass.toml:1:11: \"src\" is not a whole path; write it from / or ~/"),
         ] {
@@ -268,14 +268,13 @@ mod tests {
     #[test]
     fn a_value_that_is_refused_is_not_offered() {
         for (text, expected) in [
-            ("[policy]\nplanning = 'off'", "windlass.toml:2:12: unknown value \"off\"; what may stand here: no"),
             (
-                "[policy]\nplanning = 'optionl'",
-                "windlass.toml:2:12: unknown value \"optionl\"; what may stand here: no",
+                "[policy]\nplanning = 'zebra'",
+                "windlass.toml:2:12: unknown value \"zebra\"; what may stand here: no, optional, always",
             ),
             (
-                "[policy]\nnudges = ['zebra']",
-                "windlass.toml:2:11: unknown value \"zebra\"; what may stand here: empty, cut_off, no_tool_call",
+                "[policy]\nreasoning = 'zebra'",
+                "windlass.toml:2:13: unknown value \"zebra\"; what may stand here: model_own, low, medium, high",
             ),
         ] {
             assert_eq!(complaint(text), expected);
@@ -352,6 +351,8 @@ mod tests {
             agent_cost_limit = 5.5
             agent_token_limit = 1000
             retrieve = "workspace"
+            overview = "on"
+            unasked_changes = "ask"
         "#;
         let file = SettingsFile::parse(Path::new("f"), SettingsScope::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use toml::Spanned;
 use windlass_sandbox::SandboxMode;
-use windlass_vocab::PolicyPatch;
+use windlass_vocab::{Dialect, PolicyPatch};
 
 use super::durability::DurabilitySetting;
 use super::mode::ModeSetting;
@@ -61,6 +61,8 @@ pub(super) struct FileModel {
     pub(super) json_schema: Option<Spanned<bool>>,
     /// Whether and how it reasons.
     pub(super) reasoning: Option<Spanned<String>>,
+    /// The dialect it writes calls in.
+    pub(super) dialect: Option<Spanned<Dialect>>,
 }
 
 /// A table `[agents.NAME]` as it is written.

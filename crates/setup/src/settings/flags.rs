@@ -28,6 +28,8 @@ pub struct Flags {
     pub system: Option<String>,
     /// `--workspace`
     pub workspace: Option<PathBuf>,
+    /// `--plan`
+    pub plan: bool,
     /// `--max-turns`
     pub max_turns: Option<u32>,
     /// `--max-cost`

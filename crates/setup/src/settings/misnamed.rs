@@ -149,7 +149,7 @@ mod tests {
         for (side, rule, servers, part) in [
             (SettingsRuleSide::Allow, "local.raed_file", &[][..], "did you mean \"read_file\"?"),
             (SettingsRuleSide::Allow, "delete_everything", &["hub"], "no tool is called"),
-            (SettingsRuleSide::Forbid, "Bash(rm *)", &[], "what may stand here: read, write, network, ask_question"),
+            (SettingsRuleSide::Forbid, "Bash(rm *)", &[], "what may stand here: read, write, network, append_file"),
             (SettingsRuleSide::Forbid, "writ(src/)", &[], "did you mean \"write\"?"),
             (SettingsRuleSide::Allow, "hbu.put", &["hub"], "no server is called \"hbu\"; did you mean \"hub\"?"),
             (SettingsRuleSide::Allow, "hub.put", &[], "none is configured"),

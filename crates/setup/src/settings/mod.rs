@@ -12,6 +12,7 @@ mod api_key;
 mod approved_command;
 mod command_env;
 mod command_words;
+mod dialect;
 mod durability;
 mod endpoint;
 mod env;
@@ -69,6 +70,7 @@ use self::model_list::ModelList;
 pub use self::api_key::ApiKey;
 pub use self::approved_command::ApprovedCommand;
 pub use self::command_env::CommandEnv;
+pub use self::dialect::ChosenDialects;
 pub use self::durability::DurabilitySetting;
 pub use self::endpoint::ModelSettings;
 pub use self::env::Env;
@@ -111,6 +113,8 @@ pub struct Settings {
     pub role_models: BTreeMap<ModelRole, Vec<FallbackModel>>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
+    /// The dialects that are chosen for all models.
+    pub dialects: ChosenDialects,
     /// The agent's name.
     pub agent: String,
     /// Who the agent is and what it is for, in place of the default (C2).
@@ -243,6 +247,7 @@ impl Sources {
             fallbacks: model_settings.fallbacks,
             role_models: model_settings.role_models,
             policy,
+            dialects: ChosenDialects::of(self),
             agent: agents::chosen(self)?.name,
             system: system::system(self)?,
             project_instructions: system::project_instructions(self),

@@ -117,6 +117,7 @@ fn figures(file: &SettingsFile, table: &FileModel) -> Result<ModelFigures, Setti
         tools: ability(&table.tools),
         json_schema: ability(&table.json_schema),
         reasoning: reasoning.map(|reasoning| reasoning.value),
+        dialect: table.dialect.as_ref().map(|dialect| *dialect.get_ref()),
     })
 }
 

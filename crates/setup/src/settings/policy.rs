@@ -4,7 +4,7 @@
 //! tighter; a value that would loosen a row is dropped and reported.
 
 use windlass_machine::{PRESETS, preset};
-use windlass_vocab::{Policy, PolicyPatch};
+use windlass_vocab::{Planning, Policy, PolicyPatch};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
@@ -37,7 +37,21 @@ pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>),
         tightening.rows(&over);
         policy = tightening.policy;
     }
-    Ok((policy.with(&over), left_out))
+    let policy = policy.with(&over);
+    Ok((if flags.plan { planning(policy)? } else { policy }, left_out))
+}
+
+/// Returns the policy of a run that a plan was asked for (S3). One that never plans can't be asked to.
+fn planning(policy: Policy) -> Result<Policy, SettingsError> {
+    let Some(asked) = Sourced::flag("plan", Some(policy.planning)) else { return Ok(policy) };
+    let preset = &policy.preset;
+    let planning = asked.try_map(|planning| match planning {
+        Planning::Optional | Planning::Always => Ok(Planning::Always),
+        Planning::No => Err(format!(
+            "the preset {preset:?} or the settings say planning = \"no\"; set it to \"optional\" to plan when asked for"
+        )),
+    })?;
+    Ok(Policy { planning: planning.value, ..policy })
 }
 
 /// Returns the preset of this name.
@@ -106,7 +120,7 @@ impl TightenedPolicy<'_> {
 #[cfg(test)]
 mod tests {
     use windlass_machine::PRESETS;
-    use windlass_vocab::{Guard, UnfinishedCall};
+    use windlass_vocab::{Guard, Planning, UnfinishedCall};
 
     use super::super::tests::SettingsFixture;
 
@@ -148,12 +162,16 @@ mod tests {
             ("agent_cost_limit", "0.25", "500.5"),
             ("agent_token_limit", "10", "500000"),
             ("retrieve", "'off'", "'workspace'"),
+            ("overview", "'off'", "'on'"),
+            ("unasked_changes", "'ask'", "'allow'"),
+            ("planning", "'no'", "'always'"),
         ] {
             // The person's values lie between the tighter and the looser ones of the project.
-            let user = "[policy]\nat_cap = 'fail'\nplanning = 'no'\ntags = ['web']\nhidden = ['run_command']\n\
+            let user = "[policy]\nat_cap = 'fail'\nplanning = 'optional'\ntags = ['web']\nhidden = ['run_command']\n\
                         run_cost_limit = 1\nsession_cost_limit = 1\nday_cost_limit = 1\nrun_token_limit = 99\n\
                         run_time_limit_ms = 99\nsession_token_limit = 99\nday_token_limit = 99\n\
-                        agent_cost_limit = 1\nagent_token_limit = 99\nretrieve = 'own'\n";
+                        agent_cost_limit = 1\nagent_token_limit = 99\nretrieve = 'own'\n\
+                        overview = 'text_calls'\nunasked_changes = 'ask'\n";
             let given =
                 |value: &str| SettingsFixture::usable().user(user).project(&format!("[policy]\n\n{row} = {value}"));
             let own = SettingsFixture::usable().user(user).settings().policy;
@@ -203,6 +221,18 @@ mod tests {
         let flagged =
             SettingsFixture::usable().project("preset = 'task'").flags(|flags| flags.preset = Some("assistant".into()));
         assert_eq!((flagged.settings().policy.preset.as_str(), flagged.settings().notices.len()), ("assistant", 0));
+    }
+
+    // proves S3
+    #[test]
+    fn a_plan_is_made_when_asked_for_unless_the_rules_say_never() {
+        let planning = |given: SettingsFixture| given.settings().policy.planning;
+        let asked = |given: SettingsFixture| given.flags(|flags| flags.plan = true);
+        assert_eq!(planning(SettingsFixture::usable()), Planning::Optional);
+        assert_eq!(planning(asked(SettingsFixture::usable())), Planning::Always);
+        assert_eq!(planning(SettingsFixture::usable().user("[policy]\nplanning = 'always'")), Planning::Always);
+        let refused = asked(SettingsFixture::usable().user("preset = 'task'")).error();
+        assert!(refused.starts_with("plan: ") && refused.contains("planning = \"no\""), "{refused}");
     }
 
     #[test]

@@ -1,22 +1,24 @@
 //! Sample records for journals: one of every kind.
 
+mod child;
+mod policy;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Answer, AnsweredBy, AttachedFile, AttachedText, AttemptFailed, Attendance, CacheMissCause, CacheReport,
     CacheResult, CallFinished, CallId, CallPaused, CallRequested, CallSettled, CallStarted, CancelAsked, Change,
-    Changes, CommandExit, Compacted, CompactionMethod, ContextBudget, ContextPinned, Coverage, Cut, Dialect,
-    EffectClass, Elicitation, ElicitationKind, EndReason, EndsBy, Failure, FailureClass, FileState, FilesChanged,
-    Grant, Guard, Hash, HistoryKeeping, ImageContent, Json, LeaseTaken, MaxTokens, MessageAccepted, MessageId,
-    ModelName, ModelReplied, ModelRole, NanoMoney, NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, OutsideText,
-    Parallel, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus, Planning, Policy, Preview, QuestionAnswered,
-    QuestionAsked, QuestionId, QuestionKind, QuestionOption, Reasoning, Record, Repair, ResultCap, Retrieve, Retry,
-    RunEnded, RunId, RunResumed, RunStarted, Sampling, SessionChanged, SessionId, SessionOpened, Settlement,
-    SnapshotKind, SnapshotTaken, Spill, Steering, StopBy, StopReason, StreamIdle, TextOrigin, Timestamp, ToolName,
-    ToolSource, ToolSpec, ToolWithheld, TurnCapAction, TurnId, TurnMode, TurnStarted, UndoId, UndoStarted, Undoable,
-    Undone, UnfinishedCall, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
+    Changes, ChildSpawned, CommandExit, Compacted, CompactionMethod, ContextBudget, ContextPinned, Coverage, Cut,
+    EffectClass, Elicitation, ElicitationKind, EndReason, Failure, FailureClass, FileState, FilesChanged, Grant, Hash,
+    ImageContent, Json, LeaseTaken, MessageAccepted, MessageId, ModelName, ModelReplied, ModelRole, NanoMoney,
+    NextAttempt, Nudge, NudgeCause, Nudged, OutcomeKind, Part, PinnedContext, PlanChanged, PlanItem, PlanStatus,
+    Preview, QuestionAnswered, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, Repair, RunEnded,
+    RunId, RunResumed, RunStarted, SessionChanged, SessionId, SessionOpened, Settlement, SnapshotKind, SnapshotTaken,
+    StopBy, StopReason, TextOrigin, Timestamp, ToolName, ToolSpec, ToolWithheld, TurnId, TurnMode, TurnStarted, UndoId,
+    UndoStarted, Undoable, Undone, Unknown, Usage, Verdict, VerdictReason, WithheldFor,
 };
 
+use self::policy::policy;
 use crate::{Batch, Entry};
 
 /// The first record of a session.
@@ -85,6 +87,7 @@ pub fn run_ended(reason: EndReason) -> Record {
         usage: usage(),
         cost: None,
         wants_title: false,
+        changes: None,
     }
     .into()
 }
@@ -255,11 +258,15 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
 
 fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
     let items = vec![
-        PlanItem { step: "Read".into(), status: PlanStatus::Done },
-        PlanItem { step: "Sort".into(), status: PlanStatus::Doing },
+        PlanItem::new("Read", PlanStatus::Done),
+        PlanItem { file: Some("a.txt".into()), ..PlanItem::new("Sort", PlanStatus::Doing) },
     ];
-    let nudge =
-        Nudged { why: NudgeCause::Reply(Nudge::Empty), evidence: "no text".into(), text: "Please go on.".into() };
+    let nudge = Nudged {
+        why: NudgeCause::Reply(Nudge::Empty),
+        evidence: "no text".into(),
+        text: "Please go on.".into(),
+        faults: Vec::new(),
+    };
     let withheld = ToolWithheld {
         cause: WithheldFor::Failures,
         tool: "local.run_command".into(),
@@ -275,6 +282,8 @@ fn second_half(turn: &dyn Fn(Record) -> Entry) -> Vec<Vec<Entry>> {
         vec![turn(dismissed(2)), turn(CallStarted { call: call(0), arguments: None }.into())],
         vec![turn(CallSettled { call: call(0), settlement: Settlement::RunAgain }.into())],
         vec![turn(call_finished(0, "# Notes\n- buy tea\r\n", None)), turn(PlanChanged { items }.into())],
+        vec![turn(ChildSpawned { child: call(0), step: 1 }.into())],
+        vec![turn(child::reported(call(0)))],
         vec![turn(nudge.into()), turn(withheld.into()), turn(compacted.into())],
         vec![turn(CancelAsked { by: StopBy::Person }.into())],
     ]
@@ -378,6 +387,7 @@ fn context_pinned() -> Record {
             ..PinnedContext::default()
         }),
         joined: BTreeSet::new(),
+        overview: None,
     }
     .into()
 }
@@ -416,52 +426,6 @@ fn model_replied() -> Record {
         retrieved: 0,
     }
     .into()
-}
-
-fn policy() -> Policy {
-    Policy {
-        preset: "default".into(),
-        turn_cap: 50,
-        at_cap: TurnCapAction::WrapUp,
-        retry: Retry { tries: 6, first_wait_ms: 500, ceiling_ms: 32_000 },
-        dialects: vec![Dialect::Native],
-        tools: BTreeSet::from([ToolSource::BuiltIn, ToolSource::Mcp]),
-        ends_by: EndsBy::Text,
-        sampling: Sampling {
-            tool_temperature_milli: Some(100),
-            talk_temperature_milli: None,
-            max_tokens: MaxTokens::Fixed(4_096),
-        },
-        reasoning: Reasoning::Configured,
-        parallel: Parallel::Safe,
-        steering: Steering::Inject,
-        stream_idle: StreamIdle { first_ms: 60_000, next_ms: 60_000 },
-        guards: BTreeSet::from([Guard::FailedTool, Guard::Cycle]),
-        result_cap: ResultCap { chars: 16_000, rest: Spill::Keep },
-        unfinished_call: UnfinishedCall::AskOrInterrupt,
-        nudges: BTreeSet::from([Nudge::Empty, Nudge::CutOff]),
-        planning: Planning::Optional,
-        history: HistoryKeeping::Consolidated { messages: 100 },
-        approval_wait_ms: 300_000,
-        tool_timeout_ms: 120_000,
-        output_corrections: 2,
-        tags: BTreeSet::new(),
-        hidden: BTreeSet::new(),
-        retry_after_limit_ms: Some(600_000),
-        server_wait_ms: 0,
-        outside_text: OutsideText::Ask,
-        titles: windlass_vocab::Titles::Model,
-        run_cost_limit: None,
-        run_token_limit: None,
-        run_time_limit_ms: None,
-        session_cost_limit: None,
-        session_token_limit: None,
-        day_cost_limit: None,
-        day_token_limit: None,
-        agent_cost_limit: None,
-        agent_token_limit: None,
-        retrieve: Retrieve::Off,
-    }
 }
 
 /// A message in the inbox.

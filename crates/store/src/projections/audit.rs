@@ -89,6 +89,8 @@ impl AuditReader {
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
             | Record::PlanChanged(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
             | Record::RunEnded(_)

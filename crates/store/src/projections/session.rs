@@ -1,6 +1,6 @@
 //! The session list: key, title, status, last prompt (L4).
 
-use windlass_vocab::{EndReason, Envelope, Record, SessionId, Timestamp};
+use windlass_vocab::{CallId, EndReason, Envelope, Record, SessionId, Timestamp, parent_in_key};
 
 /// How many characters of a prompt a row keeps.
 const PROMPT_CHARS: usize = 200;
@@ -69,6 +69,12 @@ pub struct SessionRow {
 }
 
 impl SessionRow {
+    /// Returns the session that started it, and its position there, if another one did.
+    #[must_use]
+    pub fn parent(&self) -> Option<(SessionId, CallId)> {
+        parent_in_key(&self.key)
+    }
+
     /// Whether the other row has the same owner and key, which together name a session.
     pub(crate) fn has_name_of(&self, other: &Self) -> bool {
         (&self.owner, &self.key) == (&other.owner, &other.key)
@@ -144,6 +150,8 @@ impl SessionFold {
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
             | Record::PlanChanged(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
             | Record::SnapshotTaken(_)
@@ -218,6 +226,8 @@ impl SessionFold {
             | Record::Nudged(_)
             | Record::ToolWithheld(_)
             | Record::PlanChanged(_)
+            | Record::ChildSpawned(_)
+            | Record::ChildReported(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_)
             | Record::SnapshotTaken(_)

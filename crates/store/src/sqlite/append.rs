@@ -22,33 +22,17 @@ impl Work for AppendBatch {
 
     fn write(&self, db: &Database) -> Result<(), StoreError> {
         let sealed = &self.0;
-        if self.is_one_statement(db) {
-            if insert(db, sealed)? == InsertOutcome::No {
-                return self.held_or_conflict(db);
-            }
-            db.tails.move_on(sealed);
-            return Ok(());
-        }
-        if head(&db.connection, sealed.session).map_err(db.fault())? != sealed.expected {
+        let end = JournalEnd::of(db, sealed.session)?;
+        if !end.is(sealed.expected) {
             return self.held_or_conflict(db);
         }
-        let row = write(db, std::slice::from_ref(sealed))?;
+        let row = write(db, std::slice::from_ref(sealed), end)?;
         db.tails.remember(sealed, row);
         Ok(())
     }
 
     fn stored(&self, db: &Database) -> Result<Option<()>, StoreError> {
         Ok(holds(db, &self.0)?.then_some(()))
-    }
-
-    /// A batch that changes only the journal is one row, and the statement that inserts it checks the head.
-    fn is_one_statement(&self, db: &Database) -> bool {
-        let sealed = &self.0;
-        let accepts = |record: &Record| matches!(record, Record::MessageAccepted(_));
-        sealed.blobs.is_empty()
-            && sealed.takes.is_empty()
-            && !sealed.envelopes.iter().any(|envelope| accepts(&envelope.record))
-            && db.tails.is_plain(sealed)
     }
 
     fn bytes(&self) -> usize {
@@ -79,10 +63,11 @@ impl Work for RestoreJournal {
 
     fn write(&self, db: &Database) -> Result<(), StoreError> {
         let Some(session) = self.0.first().map(|sealed| sealed.session) else { return Ok(()) };
-        if head(&db.connection, session).map_err(db.fault())? != Head::default() {
+        let end = JournalEnd::of(db, session)?;
+        if !end.is(Head::default()) {
             return Err(StoreError::Exists { session });
         }
-        let row = write(db, &self.0)?;
+        let row = write(db, &self.0, end)?;
         if let Some(last) = self.0.last() {
             db.tails.remember(last, row);
         }
@@ -141,52 +126,68 @@ fn holds(db: &Database, sealed: &SealedBatch) -> Result<bool, StoreError> {
     Ok(stored == Some(sealed.head.hash.0))
 }
 
-/// Stores consecutive batches of one session; returns its new row if the row was read.
-fn write(db: &Database, batches: &[SealedBatch]) -> Result<Option<SessionFold>, StoreError> {
+/// What a batch is compared with before it is inserted. The two are one compare-and-set, because they are in one
+/// transaction, which holds the write lock from its beginning.
+#[derive(Clone, Copy)]
+struct JournalEnd {
+    /// The hash of the session's last batch; `None` if it has none.
+    hash: Option<[u8; 32]>,
+    /// The commits without a batch, of the whole database (`counter`).
+    other_commits: u64,
+}
+
+impl JournalEnd {
+    fn of(db: &Database, session: SessionId) -> Result<Self, StoreError> {
+        let sql =
+            "SELECT (SELECT hash FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1), other_commits FROM store";
+        db.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                statement.query_row([session.0.as_bytes()], |row| {
+                    Ok(Self { hash: row.get(0)?, other_commits: rows::natural(row, 1)? })
+                })
+            })
+            .map_err(db.fault())
+    }
+
+    /// Whether the journal ends in `head`.
+    fn is(self, head: Head) -> bool {
+        self.hash == (head != Head::default()).then_some(head.hash.0)
+    }
+}
+
+/// Stores consecutive batches of one session behind its end; returns its new row if the row was read.
+fn write(db: &Database, batches: &[SealedBatch], mut end: JournalEnd) -> Result<Option<SessionFold>, StoreError> {
     let row = project_row(db, batches)?;
     for sealed in batches {
-        if insert(db, sealed)? == InsertOutcome::No {
-            // The head was checked in this very transaction, so here the batches do not follow each other.
+        if !end.is(sealed.expected) {
+            // The first was compared before, so here the batches do not follow each other.
             return Err(StoreError::Unwritable { why: "its batches are not in order".into() });
         }
+        db.commits.set(Some(insert(db, sealed)? + end.other_commits));
+        end.hash = Some(sealed.head.hash.0);
         blobs::insert(db, sealed.session, rows::integer(sealed.expected.seq + 1), &sealed.blobs)?;
         take_messages(db, sealed)?;
     }
     Ok(row)
 }
 
-/// Whether a batch was inserted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum InsertOutcome {
-    Yes,
-    /// The session's head is not the one that the batch follows.
-    No,
-}
-
-/// Inserts the row of a batch if it follows the session's head: the compare-and-set.
-fn insert(db: &Database, sealed: &SealedBatch) -> Result<InsertOutcome, StoreError> {
-    let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) SELECT ?1, ?2, ?3, ?4, ?5, ?6
-               WHERE (SELECT hash FROM batches WHERE session = ?1 ORDER BY seq DESC LIMIT 1) IS ?7
-               RETURNING rowid + (SELECT other_commits FROM store)";
-    let expected = (sealed.expected != Head::default()).then_some(sealed.expected.hash.0);
-    let insert = || -> rusqlite::Result<InsertOutcome> {
-        let mut statement = db.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params![
+/// Inserts the row of a batch; returns its number. A statement that checked the head as well, or returned the number
+/// itself, would make a temporary table for each.
+fn insert(db: &Database, sealed: &SealedBatch) -> Result<u64, StoreError> {
+    let sql = "INSERT INTO batches (session, seq, last, epoch, hash, bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    db.execute(
+        sql,
+        params![
             sealed.session.0.as_bytes(),
             rows::integer(sealed.expected.seq + 1),
             rows::integer(sealed.head.seq),
             rows::integer(sealed.head.epoch),
             sealed.head.hash.0,
             sealed.bytes,
-            expected
-        ])?;
-        let Some(row) = rows.next()? else { return Ok(InsertOutcome::No) };
-        db.commits.set(Some(rows::natural(row, 0)?));
-        // A single statement that is its own transaction is committed by this step, which reports if that fails.
-        rows.next()?;
-        Ok(InsertOutcome::Yes)
-    };
-    insert().map_err(db.fault())
+        ],
+    )?;
+    Ok(u64::try_from(db.connection.last_insert_rowid()).unwrap_or_default())
 }
 
 /// Updates the session's row if one of the records can change it; returns the new row.

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::blobs::BlobFiles;
 use super::counter::{self, CommitCount, CommitCounter, CommitCounting};
-use super::db::{Database, of_commit};
+use super::db::Database;
 use super::folder::DataFolder;
 use super::job::Job;
 use super::options::SqliteOptions;
@@ -118,15 +118,13 @@ impl Committer {
     /// Runs one transaction. After an error nothing of it is stored, as far as known.
     fn transact(&mut self, group: &mut [Box<dyn Job>]) -> Result<(), AppendError> {
         self.db.commits.set(None);
-        let result = match group {
-            [job] if job.is_one_statement(&self.db) => {
-                #[cfg(debug_assertions)]
-                self.announce(AppendPoint::Before, 1);
-                job.prepare(&self.files);
-                job.write(&self.db).map_err(of_commit)
-            }
-            _ => self.transact_together(group),
-        };
+        let result = self.db.transaction(|| {
+            group.iter_mut().for_each(|job| job.prepare(&self.files));
+            group.iter_mut().try_for_each(|job| job.write(&self.db))?;
+            #[cfg(debug_assertions)]
+            self.announce(AppendPoint::Before, appends(group));
+            Ok(())
+        });
         if result.is_err() {
             self.db.tails.forget();
         }
@@ -142,16 +140,6 @@ impl Committer {
             self.appends += appends;
         }
         Ok(())
-    }
-
-    fn transact_together(&self, group: &mut [Box<dyn Job>]) -> Result<(), AppendError> {
-        self.db.transaction(|| {
-            group.iter_mut().for_each(|job| job.prepare(&self.files));
-            group.iter_mut().try_for_each(|job| job.write(&self.db))?;
-            #[cfg(debug_assertions)]
-            self.announce(AppendPoint::Before, appends(group));
-            Ok(())
-        })
     }
 
     /// Continues without the missing commits. Returns the loss; `None` if there is none.

@@ -65,9 +65,14 @@ impl CommitCount {
         (check_of(counted) == check).then_some(count)
     }
 
-    fn bytes(self) -> Vec<u8> {
-        let counted = [&MAGIC[..], &self.store, &self.commits.to_le_bytes()].concat();
-        [&counted[..], &check_of(&counted)].concat()
+    fn bytes(self) -> [u8; LENGTH] {
+        let mut bytes = [0; LENGTH];
+        let (counted, check) = bytes.split_at_mut(COUNTED);
+        counted[..MAGIC.len()].copy_from_slice(MAGIC);
+        counted[MAGIC.len()..][..ID].copy_from_slice(&self.store);
+        counted[MAGIC.len() + ID..].copy_from_slice(&self.commits.to_le_bytes());
+        check.copy_from_slice(&check_of(counted));
+        bytes
     }
 
     /// What the database lacks compared with `noted`; `None` if nothing.

@@ -53,7 +53,7 @@ impl Database {
 }
 
 /// Maps an error of the committing step. After a disk error the outcome is unknown: the data may have reached the disk.
-pub(super) fn of_commit(error: StoreError) -> AppendError {
+fn of_commit(error: StoreError) -> AppendError {
     match error {
         StoreError::Io { place, why } => AppendError::Unknown { why: format!("{place}: {why}") },
         error => error.into(),

@@ -27,11 +27,6 @@ pub(super) trait Work: Send + 'static {
     /// Called after the commit.
     fn finish(&self, _output: &Self::Output, _db: &Database, _files: &BlobFiles) {}
 
-    /// Whether `write` is a single statement, which is its own transaction.
-    fn is_one_statement(&self, _db: &Database) -> bool {
-        false
-    }
-
     /// About how many bytes the write adds.
     fn bytes(&self) -> usize;
 
@@ -48,7 +43,6 @@ pub(super) trait Job: Send {
     fn prepare(&mut self, files: &BlobFiles);
     fn write(&mut self, db: &Database) -> Result<(), StoreError>;
     fn is_stored(&mut self, db: &Database) -> Result<bool, StoreError>;
-    fn is_one_statement(&self, db: &Database) -> bool;
     fn fail(&mut self, error: AppendError);
     fn finish(&self, db: &Database, files: &BlobFiles);
     fn answer(self: Box<Self>);
@@ -91,10 +85,6 @@ impl<W: Work> Job for PendingJob<W> {
     fn is_stored(&mut self, db: &Database) -> Result<bool, StoreError> {
         self.result = self.work.stored(db)?.map(Ok);
         Ok(self.result.is_some())
-    }
-
-    fn is_one_statement(&self, db: &Database) -> bool {
-        self.work.is_one_statement(db)
     }
 
     fn fail(&mut self, error: AppendError) {

@@ -269,7 +269,7 @@ fn a_commit_waits_for_another_program_that_holds_sqlites_own_lock() {
     let mut bench = TestStore::new();
     let blocker = rusqlite::Connection::open(bench.dir.path().join("windlass.db")).unwrap();
     let mut writer = Writer::new(session(1), Head::default(), 1);
-    // The first record takes a transaction of several statements, the second a single statement.
+    // The first record changes the session's row too, the second the journal alone.
     for record in [sample::opened("ada", "1"), sample::lease(1)] {
         let batch = Batch { entries: vec![Entry::new(record)], ..Batch::default() };
         let sealed = writer.seal(batch).unwrap();

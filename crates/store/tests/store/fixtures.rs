@@ -18,7 +18,7 @@ fn folder() -> PathBuf {
 fn fixtures() -> Vec<PathBuf> {
     let mut files: Vec<_> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    assert_eq!(files.len(), 5);
+    assert_eq!(files.len(), 6);
     files
 }
 

@@ -1,4 +1,4 @@
-//! `edit_file`: replaces one exact piece of text by another.
+//! `edit_file`: replaces one piece of text by another: the exact one, or the only one that differs in white space alone.
 //!
 //! After a crash the file itself shows whether the edit took place: it matches the state before (the edit would still
 //! apply) or the state after (reverting it gives a file to which the edit applies). If it matches both or neither, the
@@ -10,15 +10,19 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
+use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
 use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
 use super::arguments::{parse_arguments, refuse_placeholder};
+use super::edit_problem::EditProblem;
 use super::file_preview;
+use super::line_ends::{only_crlf, with_crlf};
+use super::loose_match::loose_matches;
+use super::near_paths::with_near_paths;
+use super::reads_now::reads_now;
 use super::spec::spec;
 use crate::about_files::CHANGE;
 use crate::refusal::Refusal;
-use crate::shorten::shorten;
 use crate::{
     About, BoxFuture, CallContext, CertainFailure, FileRules, PlannedChange, Secrets, Tool, Verification, Workspace,
     contains_placeholder,
@@ -69,9 +73,13 @@ impl Tool for EditFile {
         Some(self.workspace.about(arguments.get("path")?.as_str()?, CHANGE))
     }
 
+    fn origin(&self, arguments: &Value) -> Option<TextOrigin> {
+        self.workspace.origin_of_existing(arguments.get("path")?.as_str()?)
+    }
+
     fn preview(&self, arguments: &Value) -> Result<Preview, String> {
         let edit: FileEdit = parse_arguments(arguments.clone())?;
-        let apply = |text: &str| edit.fitted(text).apply_to(text, self.workspace.secrets()).ok();
+        let apply = |text: &str| Some(edit.fitted(text).apply_to(text, self.workspace.secrets()).ok()?.text);
         file_preview::edit_preview(&self.workspace, &edit.path, (&edit.old_text, &edit.new_text), apply)
     }
 
@@ -99,14 +107,8 @@ impl Tool for EditFile {
         let workspace = Arc::clone(&self.workspace);
         match parse_arguments::<FileEdit>(arguments) {
             Ok(edit) => run_file_work(move || {
-                let _alone = workspace.change();
-                let edited = edit.edited(&workspace, &context.files)?;
-                let (place, folders) = workspace.place_for_content(&edit.path, &context.files)?;
-                place
-                    .replace(edited.as_bytes(), &context.effect_id)
-                    .map_err(|error| workspace.explain(&edit.path, &error))?;
-                folders.keep();
-                Ok(edit.done())
+                let done = edit.carry_out(&workspace, &context);
+                done.map_err(|refusal| with_near_paths(refusal, &workspace, &edit.path, &context.files))
             }),
             Err(problem) => invalid_arguments(problem),
         }
@@ -126,12 +128,19 @@ impl Tool for EditFile {
     }
 }
 
-/// Why an edit does not apply.
-#[derive(Debug, PartialEq, Eq)]
-enum EditProblem {
-    Same,
-    Absent,
-    Ambiguous,
+/// A text with an edit applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct AppliedEdit {
+    text: String,
+    fit: EditFit,
+}
+
+/// How the old text fits the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EditFit {
+    Exact,
+    /// But for white space.
+    Loose,
 }
 
 impl FileEdit {
@@ -155,12 +164,31 @@ impl FileEdit {
         Ok(())
     }
 
-    /// Returns the content of the file with the edit applied.
-    fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
+    fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
+        let path = &self.path;
+        let _alone = workspace.change();
+        let (before, edited) = self.edited(workspace, &context.files)?;
+        let (place, folders) = workspace.place_for_content(path, &context.files)?;
+        place.replace(edited.text.as_bytes(), &context.effect_id).map_err(|error| workspace.explain(path, &error))?;
+        folders.keep();
+        let how = match edited.fit {
+            EditFit::Exact => "",
+            EditFit::Loose => " old_text fits but for white space; new_text was indented as the file is.",
+        };
+        Ok(format!("{}{how} {}", self.done(), reads_now(workspace.secrets(), &before, &edited.text)))
+    }
+
+    /// Returns the content of the file, and the same with the edit applied.
+    fn edited(&self, workspace: &Workspace, rules: &FileRules) -> Result<(String, AppliedEdit), Refusal> {
         self.refuse_placeholders()?;
         let (text, secrets) = (self.content(workspace, rules)?, workspace.secrets());
-        let edited = self.fitted(&text).apply_to(&text, secrets);
-        edited.map_err(|problem| Refusal::not_found(problem.message(self, &secrets.scrub(&text))))
+        match self.fitted(&text).apply_to(&text, secrets) {
+            Ok(edited) => Ok((text, edited)),
+            Err(problem) => {
+                let texts = (self.old_text.as_str(), self.new_text.as_str());
+                Err(Refusal::not_found(problem.message(&self.path, texts, &secrets.scrub(&text))))
+            }
+        }
     }
 
     fn done(&self) -> String {
@@ -173,12 +201,11 @@ impl FileEdit {
 
     /// Returns the edit with the line endings of the file, where the model wrote plain ones.
     fn fitted(&self, text: &str) -> Self {
-        let fit = |part: &str| part.replace("\r\n", "\n").replace('\n', "\r\n");
         let foreign = !text.contains(&self.old_text) && text.contains("\r\n");
         let (old_text, new_text) = if foreign || only_crlf(text) && self.old_text.contains("\r\n") {
-            (fit(&self.old_text), fit(&self.new_text))
+            (with_crlf(&self.old_text), with_crlf(&self.new_text))
         } else if only_crlf(text) {
-            (self.old_text.clone(), fit(&self.new_text))
+            (self.old_text.clone(), with_crlf(&self.new_text))
         } else {
             (self.old_text.clone(), self.new_text.clone())
         };
@@ -186,16 +213,35 @@ impl FileEdit {
     }
 
     /// Applies the edit to `text` as the model sees it: it can't find or change a part of a secret.
-    fn apply_to(&self, text: &str, secrets: &Secrets) -> Result<String, EditProblem> {
+    fn apply_to(&self, text: &str, secrets: &Secrets) -> Result<AppliedEdit, EditProblem> {
+        let old = &self.old_text;
         if let Cow::Owned(seen) = secrets.scrub(text)
-            && seen.matches(&self.old_text).count() != text.matches(&self.old_text).count()
+            && (seen.matches(old).count() != text.matches(old).count()
+                || loose_matches(&seen, old).len() != loose_matches(text, old).len())
         {
             return Err(EditProblem::Absent);
         }
         self.apply(text)
     }
 
-    fn apply(&self, text: &str) -> Result<String, EditProblem> {
+    /// Applies the edit where old_text occurs, else to the only place that differs from it in white space alone.
+    fn apply(&self, text: &str) -> Result<AppliedEdit, EditProblem> {
+        match self.apply_exactly(text) {
+            Ok(text) => Ok(AppliedEdit { text, fit: EditFit::Exact }),
+            Err(EditProblem::Absent) => {
+                let edited = match loose_matches(text, &self.old_text).as_slice() {
+                    [] => return Err(EditProblem::Absent),
+                    [only] => only.replaced(text, &self.old_text, &self.new_text),
+                    _ => return Err(EditProblem::LooselyAmbiguous),
+                };
+                let changed = AppliedEdit { text: edited, fit: EditFit::Loose };
+                if changed.text == text { Err(EditProblem::Absent) } else { Ok(changed) }
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn apply_exactly(&self, text: &str) -> Result<String, EditProblem> {
         if self.old_text == self.new_text {
             return Err(EditProblem::Same);
         }
@@ -220,8 +266,12 @@ impl FileEdit {
 
     /// Whether the edit could have produced this text.
     fn could_have_made(&self, text: &str) -> bool {
+        let is_old_gone = || !text.contains(&self.old_text) && loose_matches(text, &self.old_text).is_empty();
         if self.new_text.is_empty() {
-            return !text.contains(&self.old_text);
+            return is_old_gone();
+        }
+        if !loose_matches(text, &self.new_text).is_empty() && is_old_gone() {
+            return true;
         }
         if self.replace_all {
             return text.contains(&self.new_text)
@@ -229,13 +279,9 @@ impl FileEdit {
         }
         text.match_indices(&self.new_text).take(100).any(|(at, _)| {
             let before = [&text[..at], &self.old_text, &text[at + self.new_text.len()..]].concat();
-            self.apply(&before).is_ok_and(|made| made == text)
+            self.apply_exactly(&before).is_ok_and(|made| made == text)
         })
     }
-}
-
-fn only_crlf(text: &str) -> bool {
-    text.contains("\r\n") && text.matches('\n').count() == text.matches("\r\n").count()
 }
 
 /// Counts the occurrences of `part`, including overlaps, up to `enough`.
@@ -248,55 +294,6 @@ fn occurrences(text: &str, part: &str, enough: usize) -> usize {
         from += at + part.chars().next().map_or(1, char::len_utf8);
     }
     count
-}
-
-impl EditProblem {
-    fn message(self, edit: &FileEdit, text: &str) -> String {
-        let path = &edit.path;
-        match self {
-            Self::Same => "old_text and new_text are the same: there is nothing to change.".into(),
-            Self::Ambiguous => {
-                let lines: Vec<String> =
-                    text.match_indices(&edit.old_text).take(5).map(|(at, _)| line_of(text, at).to_string()).collect();
-                format!(
-                    "old_text occurs more than once in `{path}` (at lines {}): add lines around it until it is unique, \
-                     or set replace_all.",
-                    lines.join(", ")
-                )
-            }
-            Self::Absent => format!("old_text does not occur in `{path}`{}", nearest(text, &edit.old_text)),
-        }
-    }
-}
-
-fn line_of(text: &str, at: usize) -> usize {
-    text[..at].matches('\n').count() + 1
-}
-
-/// Describes the likely location: the line most similar to the first line of `old_text`.
-fn nearest(text: &str, old_text: &str) -> String {
-    let Some(wanted) = old_text.lines().map(str::trim).find(|line| !line.is_empty()) else {
-        return ": it is only white space.".into();
-    };
-    let alike = |line: &str| match line.trim() {
-        line if line == wanted => 1.0,
-        line if line.len() > 400 || wanted.len() > 400 => 0.0,
-        line => strsim::normalized_levenshtein(line, wanted),
-    };
-    let best = text.lines().take(20_000).map(alike).enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
-    match best {
-        Some((index, likeness)) if likeness > 0.5 => {
-            let from = index.saturating_sub(1);
-            let lines: Vec<&str> = text.lines().skip(from).take(old_text.lines().count().min(8) + 2).collect();
-            let what = if likeness == 1.0 {
-                "Its first line does, but what follows or the indentation differs"
-            } else {
-                "The nearest is"
-            };
-            format!(". {what}; from line {}:\n{}\nCopy the text exactly.", from + 1, shorten(&lines.join("\n"), 2_000))
-        }
-        Some(_) | None => ", and nothing like it does. Read the file first.".into(),
-    }
 }
 
 #[cfg(test)]
@@ -312,7 +309,7 @@ mod tests {
     }
 
     fn apply(edit: &FileEdit, text: &str) -> Result<String, EditProblem> {
-        edit.fitted(text).apply(text)
+        edit.fitted(text).apply(text).map(|edited| edited.text)
     }
 
     #[test]
@@ -365,16 +362,27 @@ mod tests {
         }
     }
 
+    // proves T3: a difference in white space alone does not cost a turn, and an exact place comes first
     #[test]
-    fn a_missing_text_is_answered_with_the_nearest() {
-        let text = "fn one() {\n    let value = 1;\n}\n";
-        let told = EditProblem::Absent.message(&edit("  let valeu = 1;", "x"), text);
-        assert!(told.contains("from line 1") && told.contains("let value = 1;"), "{told}");
-        let told = EditProblem::Absent.message(&edit("let value = 1;\n}x", "x"), text);
-        assert!(told.contains("indentation differs"), "{told}");
-        let told = EditProblem::Absent.message(&edit("something else entirely", "x"), text);
-        assert!(told.contains("Read the file first"), "{told}");
-        let told = EditProblem::Ambiguous.message(&edit("a", "x"), "a\nb\na");
-        assert!(told.contains("lines 1, 3"), "{told}");
+    fn the_only_place_that_differs_in_white_space_is_edited() {
+        let loose = |edit: &FileEdit, text: &str| edit.fitted(text).apply(text);
+        let edited = |text: &str| Ok(AppliedEdit { text: text.into(), fit: EditFit::Loose });
+        assert_eq!(
+            loose(&edit("if a:\n  b()", "if a:\n  c()"), "x\n    if a:\n      b()\n"),
+            edited("x\n    if a:\n      c()\n")
+        );
+        assert_eq!(loose(&edit("b ", "c"), "a\r\n\tb\r\n"), edited("a\r\n\tc\r\n"));
+        assert_eq!(loose(&edit("x  1", "x 2"), "x 1\n x 1\n"), Err(EditProblem::LooselyAmbiguous));
+        let exact = AppliedEdit { text: "x 2\n x  1\n".into(), fit: EditFit::Exact };
+        assert_eq!(loose(&edit("x 1", "x 2"), "x 1\n x  1\n"), Ok(exact));
+    }
+
+    // proves J4
+    #[test]
+    fn an_edit_that_fits_but_for_white_space_can_be_asked_about() {
+        let edit = edit("a = 1\nb = 2", "a = 3\nb = 4");
+        assert_eq!(edit.verify("x\n  a = 1\n  b = 2\n"), Verification::NotDone);
+        assert_eq!(edit.verify("x\n  a = 3\n  b = 4\n"), Verification::Done(Outcome::ok("Edited f.")));
+        assert_eq!(edit.verify("a = 3\nb = 4\n a = 1\n b = 2\n"), Verification::Unknown);
     }
 }

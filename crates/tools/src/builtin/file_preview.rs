@@ -65,6 +65,57 @@ pub(super) fn edit_preview(
     Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
 }
 
+/// Previews a file that gets more lines at its end; `apply` returns its content with them.
+pub(super) fn append_preview(
+    workspace: &Workspace,
+    path: &str,
+    added: &str,
+    apply: impl FnOnce(&str) -> String,
+) -> Result<Preview, String> {
+    let name = title_path(path);
+    let alone = |why: &str| format!("{why}\n{}", new_file_diff(workspace, path, added));
+    let (title, body) = match workspace.read_for_people(path, LARGEST)? {
+        FileContent::Nothing => {
+            let content = apply("");
+            let title = format!("Create {name} ({} bytes)", thousands(content.len()));
+            (title, new_file_diff(workspace, path, &content))
+        }
+        FileContent::Large(_) => {
+            (format!("Add to {name}"), alone("The file is too large to be shown. These lines are added:"))
+        }
+        FileContent::Content(content) => {
+            let body = match String::from_utf8(content) {
+                Err(_) => alone("The file is binary data: nothing can be added. These are the lines:"),
+                Ok(text) => diff_of(workspace, path, &text, &apply(&text)),
+            };
+            (format!("Add to {name}"), body)
+        }
+    };
+    Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
+}
+
+/// Previews a file or link that is deleted.
+pub(super) fn delete_preview(workspace: &Workspace, path: &str) -> Result<Preview, String> {
+    let name = title_path(path);
+    let Some(what) = workspace.kind(path)? else {
+        return Ok(Preview { title: format!("Delete {name}"), body: format!("There is no {name} yet."), rule: None });
+    };
+    let title = format!("Delete {name} ({what})");
+    // A link is deleted itself, so what it leads to is not shown as lost.
+    if workspace.is_link(path) {
+        return Ok(Preview { title, body: "What the link leads to stays.".to_owned(), rule: None });
+    }
+    let body = match workspace.read_for_people(path, LARGEST)? {
+        FileContent::Nothing => String::new(),
+        FileContent::Large(_) => "The file is too large to be shown.".to_owned(),
+        FileContent::Content(content) => {
+            let seen = workspace.secrets().scrub_bytes(&content);
+            compare(Some(&seen), None, &shown_path(path), DiffLimits::WHOLE)
+        }
+    };
+    Ok(Preview { title, body: format!("{}{body}", link_note(workspace, path)), rule: None })
+}
+
 /// Previews a file or folder that is moved.
 pub(super) fn move_preview(
     workspace: &Workspace,

@@ -11,6 +11,7 @@ use windlass_vocab::{Outcome, ToolSpec};
 
 use super::answer::{invalid_arguments, run_file_work};
 use super::arguments::parse_arguments;
+use super::near_paths::with_near_paths;
 use super::spec::file_read_spec;
 use crate::about_files::READ;
 use crate::cut::thousands;
@@ -43,7 +44,7 @@ impl ListDirectory {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "The directory; the workspace itself if left out."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 5000, "description": "At most so many entries; 500 if left out."}
+                "limit": {"type": "integer", "minimum": 0, "maximum": 5000, "description": "At most so many entries; 500 if left out."}
             },
             "additionalProperties": false
         });
@@ -70,10 +71,12 @@ impl Tool for ListDirectory {
         let workspace = Arc::clone(&self.workspace);
         match parse_arguments::<ListDirectoryArguments>(arguments) {
             Ok(ListDirectoryArguments { path, limit }) => run_file_work(move || {
-                let (folder, names) = workspace.folder(&path, &context.files)?;
+                let opened = workspace.folder(&path, &context.files);
+                let (folder, names) =
+                    opened.map_err(|refusal| with_near_paths(refusal, &workspace, &path, &context.files))?;
                 let listed = list(&workspace, &names.texts(), &folder, &context.files);
                 listed
-                    .map(|listed| listed.rendered(&folder, limit.unwrap_or(LIMIT)))
+                    .map(|listed| listed.rendered(&folder, limit.filter(|limit| *limit > 0).unwrap_or(LIMIT)))
                     .map_err(|error| workspace.explain(&path, &error))
             }),
             Err(problem) => invalid_arguments(problem),

@@ -11,6 +11,8 @@ use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
 use super::arguments::parse_arguments;
 use super::file_preview::{self, Overwrite};
+use super::folder_names::FolderNames;
+use super::near_paths::with_near_paths;
 use super::spec::spec;
 use crate::place::sync_folder;
 use crate::refusal::Refusal;
@@ -76,6 +78,12 @@ impl Tool for MoveFile {
         path("from").map(PlannedChange::Moved).into_iter().chain(path("to").map(PlannedChange::Entry)).collect()
     }
 
+    fn lost_files(&self, arguments: &Value) -> Vec<String> {
+        let order = parse_arguments::<FileMove>(arguments.clone()).ok();
+        let replaced = order.filter(|order| order.overwrite && self.workspace.exists(&order.to).unwrap_or(false));
+        replaced.map(|order| order.to).into_iter().collect()
+    }
+
     fn stop_grace(&self) -> Duration {
         WRITE_GRACE
     }
@@ -83,7 +91,10 @@ impl Tool for MoveFile {
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
         match parse_arguments::<FileMove>(arguments) {
-            Ok(order) => run_file_work(move || order.carry_out(&workspace, &context.files)),
+            Ok(order) => run_file_work(move || {
+                let done = order.carry_out(&workspace, &context.files);
+                done.map_err(|refusal| with_near_paths(refusal, &workspace, &order.from, &context.files))
+            }),
             Err(problem) => invalid_arguments(problem),
         }
     }
@@ -133,6 +144,7 @@ impl FileMove {
         folders.keep();
         // The move has taken place; a failed sync of a folder does not undo it.
         let _ = sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent));
-        Ok(format!("Moved {from} to {to}."))
+        let there = FolderNames::beside(workspace, to, rules).map(|names| format!(" {}", names.now()));
+        Ok(format!("Moved {from} to {to}.{}", there.unwrap_or_default()))
     }
 }

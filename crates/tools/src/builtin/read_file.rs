@@ -16,6 +16,7 @@ use windlass_vocab::{CallId, Hash, Outcome, TextOrigin, ToolSpec, file_size};
 use super::answer::{invalid_arguments, run_blocking};
 use super::arguments::parse_arguments;
 use super::file_kind::{SAMPLE, binary};
+use super::near_paths::with_near_paths;
 use super::spec::file_read_spec;
 use crate::about_files::READ;
 use crate::attach::image::{ImageKind, LARGEST_IMAGE, image};
@@ -26,6 +27,8 @@ use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, SpilledRes
 const LINES: u64 = 2_000;
 /// The most characters in one result, a little under the usual limit.
 const CHARS: usize = 15_000;
+/// The most bytes that are read after a window to count the lines there are in all.
+const COUNTED: u64 = 4 << 20;
 
 #[derive(Deserialize)]
 pub(super) struct ReadFileArguments {
@@ -35,6 +38,14 @@ pub(super) struct ReadFileArguments {
     #[serde(default = "one")]
     pub(super) column: u64,
     pub(super) limit: Option<u64>,
+}
+
+impl ReadFileArguments {
+    /// Takes a zero, which models give for what they would leave out, as left out.
+    pub(super) fn without_zeros(self) -> Self {
+        let limit = self.limit.filter(|limit| *limit > 0);
+        Self { offset: self.offset.max(1), column: self.column.max(1), limit, ..self }
+    }
 }
 
 pub(super) fn one() -> u64 {
@@ -52,9 +63,9 @@ impl ReadFile {
             "type": "object",
             "properties": {
                 "path": {"type": "string", "description": "The file, or `call:ID`."},
-                "offset": {"type": "integer", "minimum": 1, "description": "The first line to show, from 1."},
-                "limit": {"type": "integer", "minimum": 1, "description": "How many lines to show at most; 2000 if left out."},
-                "column": {"type": "integer", "minimum": 1, "description": "Where in the first line to begin, in bytes from 1; only for lines too long to show whole."}
+                "offset": {"type": "integer", "minimum": 0, "description": "The first line to show, from 1."},
+                "limit": {"type": "integer", "minimum": 0, "description": "How many lines to show at most; 2000 if left out."},
+                "column": {"type": "integer", "minimum": 0, "description": "Where in the first line to begin, in bytes from 1; only for lines too long to show whole."}
             },
             "required": ["path"],
             "additionalProperties": false
@@ -87,16 +98,19 @@ impl Tool for ReadFile {
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
-        let arguments: ReadFileArguments = match parse_arguments(arguments) {
-            Ok(arguments) => arguments,
+        let arguments = match parse_arguments::<ReadFileArguments>(arguments) {
+            Ok(arguments) => arguments.without_zeros(),
             Err(problem) => return invalid_arguments(problem),
         };
         Box::pin(async move {
             match KeptText::named(&arguments.path) {
                 Some(kept) => from_kept(kept, &context, &arguments).await.unwrap_or_else(Outcome::from),
                 None => {
-                    let read = run_blocking(move || image_or_text(&workspace, &arguments, &context.files)).await;
-                    read.unwrap_or_else(Outcome::from)
+                    let read = run_blocking(move || {
+                        let read = image_or_text(&workspace, &arguments, &context.files);
+                        read.map_err(|refusal| with_near_paths(refusal, &workspace, &arguments.path, &context.files))
+                    });
+                    read.await.unwrap_or_else(Outcome::from)
                 }
             }
         })
@@ -219,18 +233,38 @@ async fn from_kept(
 /// The requested part of a text, and its position in the whole.
 struct Window {
     text: String,
-    /// The number of lines, if the text ends before the window.
-    short: Option<u64>,
+    /// Why there is nothing to show.
+    beyond: Option<BeyondText>,
     /// Line and column at which the next window begins.
     next: Option<(u64, u64)>,
+    /// The number of lines in all, if there is a next window and they were counted.
+    lines: Option<u64>,
+}
+
+/// What the window is beyond of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BeyondText {
+    /// The text has so many lines.
+    Lines(u64),
+    /// Its first line has so many bytes.
+    Columns(u64),
+}
+
+impl Window {
+    fn beyond(what: BeyondText) -> Self {
+        Self { text: String::new(), beyond: Some(what), next: None, lines: None }
+    }
 }
 
 fn window(mut reader: impl BufRead, arguments: &ReadFileArguments) -> io::Result<Window> {
     let skipped = skip_lines(&mut reader, arguments.offset - 1)?;
     if skipped < arguments.offset - 1 || (skipped > 0 && reader.fill_buf()?.is_empty()) {
-        return Ok(Window { text: String::new(), short: Some(skipped), next: None });
+        return Ok(Window::beyond(BeyondText::Lines(skipped)));
     }
-    io::copy(&mut reader.by_ref().take(arguments.column - 1), &mut io::sink())?;
+    let columns = skip_columns(&mut reader, arguments.column - 1)?;
+    if columns < arguments.column - 1 {
+        return Ok(Window::beyond(BeyondText::Columns(columns)));
+    }
     let (mut line, mut column, mut lines, mut text) = (arguments.offset, arguments.column, 0, String::new());
     let mut room = CHARS;
     while lines < arguments.limit.unwrap_or(LINES) && room > 0 {
@@ -250,7 +284,39 @@ fn window(mut reader: impl BufRead, arguments: &ReadFileArguments) -> io::Result
         }
     }
     let next = if reader.fill_buf()?.is_empty() { None } else { Some((line, column)) };
-    Ok(Window { text: text.replace('\0', "␀"), short: None, next })
+    let rest = if next.is_some() { count_lines(reader)? } else { None };
+    Ok(Window { text: text.replace('\0', "␀"), beyond: None, next, lines: rest.map(|rest| line - 1 + rest) })
+}
+
+/// Counts the lines that are left, if that is not too much to read.
+fn count_lines(reader: impl BufRead) -> io::Result<Option<u64>> {
+    let mut rest = reader.take(COUNTED);
+    let (mut lines, mut ends_open) = (0, false);
+    loop {
+        let buffer = rest.fill_buf()?;
+        let Some(last) = buffer.last() else { break };
+        ends_open = *last != b'\n';
+        lines += buffer.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let used = buffer.len();
+        rest.consume(used);
+    }
+    Ok((rest.limit() > 0).then_some(lines + u64::from(ends_open)))
+}
+
+/// Skips bytes of the line that the reader is in. Returns how many there were.
+fn skip_columns(reader: &mut impl BufRead, columns: u64) -> io::Result<u64> {
+    let mut passed = 0;
+    while passed < columns {
+        let buffer = reader.fill_buf()?;
+        let wanted = usize::try_from(columns - passed).unwrap_or(usize::MAX).min(buffer.len());
+        let used = buffer[..wanted].iter().position(|byte| *byte == b'\n').unwrap_or(wanted);
+        if used == 0 {
+            break;
+        }
+        reader.consume(used);
+        passed += used as u64;
+    }
+    Ok(passed)
 }
 
 /// Skips `lines` lines. Returns how many there were, including a last line without a line break.
@@ -292,24 +358,32 @@ fn complete_character(reader: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Res
 impl Window {
     /// Returns the text with a note on its position, if it is not the whole text.
     fn rendered(self, path: &str, arguments: &ReadFileArguments, size: &str) -> Result<String, Refusal> {
-        if let Some(lines) = self.short {
-            let (offset, lines) = (arguments.offset, thousands_of(lines));
-            return Err(Refusal::not_found(format!("`{path}` has no line {offset}: it has {lines} lines.")));
+        let offset = arguments.offset;
+        match self.beyond {
+            Some(BeyondText::Lines(lines)) => {
+                let lines = thousands_of(lines);
+                return Err(Refusal::not_found(format!("`{path}` has no line {offset}: it has {lines} lines.")));
+            }
+            Some(BeyondText::Columns(columns)) => {
+                let columns = thousands_of(columns);
+                let text = format!("Line {offset} of `{path}` has only {columns} bytes: leave column out.");
+                return Err(Refusal::not_found(text));
+            }
+            None => {}
         }
         let whole = arguments.offset == 1 && arguments.column == 1 && self.next.is_none();
         let from = thousands_of(arguments.offset);
+        let all = self.lines.map_or_else(|| format!("a file of {size} bytes"), thousands_of);
         let note = match self.next {
             None if whole && self.text.is_empty() => "[the file is empty]".into(),
             None if whole => return Ok(self.text),
             None => format!("[from line {from} to the end of the file]"),
             Some((line, 1)) => {
-                format!(
-                    "[lines {from} to {} of a file of {size} bytes; go on with offset {line}]",
-                    thousands_of(line - 1)
-                )
+                let rest = if arguments.limit.is_some() { ", and no limit to get all the rest" } else { "" };
+                format!("[lines {from} to {} of {all}; go on with offset {line}{rest}]", thousands_of(line - 1))
             }
             Some((line, column)) => format!(
-                "[from line {from} to the middle of line {}, of a file of {size} bytes; go on with offset {line}, column {column}]",
+                "[from line {from} to the middle of line {}, of {all}; go on with offset {line}, column {column}]",
                 thousands_of(line)
             ),
         };

@@ -160,7 +160,7 @@ impl Tool for ReadSkill {
             Err(refusal) => return ready(refusal.into()),
         };
         let ReadSkillArguments { offset, column, limit, .. } = arguments;
-        let window = ReadFileArguments { path, offset, column, limit };
+        let window = ReadFileArguments { path, offset, column, limit }.without_zeros();
         let handle = Arc::clone(&folder.handle);
         run_file_work(move || from_file(&handle, &window, &context.files))
     }

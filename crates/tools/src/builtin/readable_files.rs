@@ -72,6 +72,11 @@ impl Workspace {
         metadata.is_file().then(|| ContentStamp::of(&metadata))
     }
 
+    /// The same for a file that a call changes: what was in it before may be in the result.
+    pub(crate) fn origin_of_existing(&self, path: &str) -> Option<TextOrigin> {
+        self.exists(path).is_ok_and(|there| there).then(|| self.text_origin(path)).flatten()
+    }
+
     /// Returns where the text of the file at `path` came from, if nobody has checked it (X4).
     #[must_use]
     pub fn text_origin(&self, path: &str) -> Option<TextOrigin> {

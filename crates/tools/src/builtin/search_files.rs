@@ -15,6 +15,7 @@ use windlass_vocab::{Outcome, TextOrigin, ToolSpec};
 use super::answer::{invalid_arguments, run_blocking};
 use super::arguments::parse_arguments;
 use super::file_kind::{SAMPLE, binary};
+use super::near_paths::with_near_paths;
 use super::spec::file_read_spec;
 use super::walk::{FoundFile, walk};
 use crate::about_files::READ;
@@ -55,6 +56,13 @@ struct SearchFilesArguments {
     limit: Option<usize>,
 }
 
+impl SearchFilesArguments {
+    /// Returns the glob; an empty one means that none was given.
+    fn glob(&self) -> Option<&str> {
+        self.glob.as_deref().filter(|glob| !glob.is_empty())
+    }
+}
+
 pub(super) struct SearchFiles {
     spec: ToolSpec,
     workspace: Arc<Workspace>,
@@ -67,12 +75,12 @@ impl SearchFiles {
             "properties": {
                 "pattern": {"type": "string", "description": "The regular expression; may be empty with \"in\": \"names\"."},
                 "path": {"type": "string", "description": "The file or directory to search; the workspace if left out."},
-                "glob": {"type": "string", "description": "Only files like this, e.g. `*.rs` or `src/**/*.rs`."},
+                "glob": {"type": "string", "description": "Only files whose name fits this glob (`*.EXTENSION`), or whose path does if it has a `/`."},
                 "in": {"type": "string", "enum": ["content", "names"], "description": "What is searched; content if left out."},
                 "literal": {"type": "boolean", "description": "Take the pattern as plain text."},
                 "ignore_case": {"type": "boolean"},
                 "context": {"type": "integer", "minimum": 0, "maximum": 10, "description": "Lines to show around each match."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 1000, "description": "At most so many matches; 100 if left out."}
+                "limit": {"type": "integer", "minimum": 0, "maximum": 1000, "description": "At most so many matches; 100 if left out."}
             },
             "required": ["pattern"],
             "additionalProperties": false
@@ -102,7 +110,8 @@ impl Tool for SearchFiles {
             Ok(arguments) => Box::pin(run_blocking(move || {
                 let searched = FileSearch::new(&arguments, workspace.secrets()).and_then(|mut search| {
                     let path = arguments.path.as_deref().unwrap_or(".");
-                    search.run(&workspace, path, &context)?;
+                    let searched = search.run(&workspace, path, &context);
+                    searched.map_err(|refusal| with_near_paths(refusal, &workspace, path, &context.files))?;
                     let untracked = search.matched.iter().find(|path| workspace.untracked(path));
                     let origin = untracked.map(|path| TextOrigin::File { path: path.clone() });
                     Ok(Outcome { origin, ..Outcome::ok(search.rendered()) })
@@ -141,7 +150,7 @@ impl<'a> FileSearch<'a> {
                     Refusal::wrong_argument(why + " Set literal to search for it as it is.")
                 },
             )?;
-        let glob = arguments.glob.as_deref().map(compile_glob).transpose().map_err(Refusal::wrong_argument)?;
+        let glob = arguments.glob().map(compile_glob).transpose().map_err(Refusal::wrong_argument)?;
         Ok(Self {
             arguments,
             secrets,
@@ -158,7 +167,7 @@ impl<'a> FileSearch<'a> {
     }
 
     fn limit(&self) -> usize {
-        self.arguments.limit.unwrap_or(MATCHES)
+        self.arguments.limit.filter(|limit| *limit > 0).unwrap_or(MATCHES)
     }
 
     fn run(&mut self, workspace: &Workspace, path: &str, context: &CallContext) -> Result<(), Refusal> {
@@ -178,7 +187,7 @@ impl<'a> FileSearch<'a> {
     }
 
     fn visit(&mut self, found: &FoundFile<'_>) {
-        let fits = |glob: &GlobMatcher| match self.arguments.glob.as_deref() {
+        let fits = |glob: &GlobMatcher| match self.arguments.glob() {
             Some(text) if text.contains('/') => glob.is_match(&found.path),
             Some(_) | None => glob.is_match(found.name),
         };

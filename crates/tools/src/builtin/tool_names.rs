@@ -2,8 +2,10 @@
 
 /// The names of all tools that are part of the program, for a check whether a name is one of them.
 pub const TOOL_NAMES: &[&str] = &[
+    "append_file",
     "ask_question",
     "converse",
+    "delete_file",
     "edit_file",
     "fetch_url",
     "list_directory",

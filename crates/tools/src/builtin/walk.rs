@@ -20,16 +20,16 @@ const DEEPEST: usize = 64;
 const LONGEST_IGNORE_FILE: u64 = 1 << 20;
 
 /// A regular file found by the walk.
-pub(super) struct FoundFile<'a> {
-    pub(super) folder: &'a Dir,
-    pub(super) name: &'a OsStr,
+pub(crate) struct FoundFile<'a> {
+    pub(crate) folder: &'a Dir,
+    pub(crate) name: &'a OsStr,
     /// Relative to the workspace.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 /// Visits every regular file under `path` in name order until `visit` breaks. Returns how many files and folders were
 /// skipped because of a rule.
-pub(super) fn walk(
+pub(crate) fn walk(
     workspace: &Workspace,
     path: &str,
     rules: &FileRules,

@@ -10,9 +10,12 @@ use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 use super::answer::{WRITE_GRACE, invalid_arguments, run_file_work};
 use super::arguments::{parse_arguments, refuse_placeholder};
 use super::file_preview;
+use super::folder_names::FolderNames;
+use super::near_paths::with_near_paths;
 use super::spec::spec;
 use crate::about_files::WRITE;
 use crate::cut::thousands;
+use crate::refusal::Refusal;
 use crate::{About, BoxFuture, CallContext, CertainFailure, PlannedChange, Tool, Workspace};
 
 #[derive(Deserialize)]
@@ -71,6 +74,13 @@ impl Tool for WriteFile {
         PlannedChange::content_of(arguments)
     }
 
+    fn lost_files(&self, arguments: &Value) -> Vec<String> {
+        let order = parse_arguments::<WriteFileArguments>(arguments.clone()).ok();
+        let emptied = order
+            .filter(|order| order.content.trim().is_empty() && self.workspace.exists(&order.path).unwrap_or(false));
+        emptied.map(|order| order.path).into_iter().collect()
+    }
+
     fn stop_grace(&self) -> Duration {
         WRITE_GRACE
     }
@@ -78,17 +88,26 @@ impl Tool for WriteFile {
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
         let workspace = Arc::clone(&self.workspace);
         match parse_arguments::<WriteFileArguments>(arguments) {
-            Ok(WriteFileArguments { path, content }) => run_file_work(move || {
-                refuse_placeholder(&content)?;
-                let _alone = workspace.change();
-                let (place, folders) = workspace.place_for_content(&path, &context.files)?;
-                place
-                    .replace(content.as_bytes(), &context.effect_id)
-                    .map_err(|error| workspace.explain(&path, &error))?;
-                folders.keep();
-                Ok(format!("Wrote {} bytes to {path}.", thousands(content.len())))
+            Ok(file) => run_file_work(move || {
+                let done = file.carry_out(&workspace, &context);
+                done.map_err(|refusal| with_near_paths(refusal, &workspace, &file.path, &context.files))
             }),
             Err(problem) => invalid_arguments(problem),
         }
+    }
+}
+
+impl WriteFileArguments {
+    fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
+        let Self { path, content } = self;
+        refuse_placeholder(content)?;
+        let _alone = workspace.change();
+        let (place, folders) = workspace.place_for_content(path, &context.files)?;
+        let is_new = !workspace.exists(path)?;
+        place.replace(content.as_bytes(), &context.effect_id).map_err(|error| workspace.explain(path, &error))?;
+        folders.keep();
+        let there = if is_new { FolderNames::beside(workspace, path, &context.files) } else { None };
+        let there = there.map(|names| format!(" {}", names.now())).unwrap_or_default();
+        Ok(format!("Wrote {} bytes to {path}.{there}", thousands(content.len())))
     }
 }

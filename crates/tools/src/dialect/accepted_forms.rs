@@ -7,6 +7,8 @@ use windlass_vocab::{Dialect, Parallel};
 pub(super) struct CallForms {
     /// `<tool>` blocks.
     pub(super) block: bool,
+    /// `<tool name="…">`, and the tool's name as a tag.
+    pub(super) tag: bool,
     /// `[server.tool(k="v")]`.
     pub(super) bracket: bool,
     /// `Tool:` and `Arguments:`.
@@ -16,7 +18,7 @@ pub(super) struct CallForms {
 }
 
 impl CallForms {
-    const ALL: Self = Self { block: true, bracket: true, lines: true, json: true };
+    const ALL: Self = Self { block: true, tag: true, bracket: true, lines: true, json: true };
 
     pub(super) fn is_empty(self) -> bool {
         self == Self::default()
@@ -30,6 +32,15 @@ pub enum CallLimit {
     One,
     /// All of them.
     Several,
+}
+
+/// What becomes of text after a call, where several calls are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AfterCall {
+    /// It is text, in which further calls may stand.
+    Kept,
+    /// The model invented it, and it is dropped; only calls that follow at once are read.
+    Dropped,
 }
 
 /// Calls that run one after the other are requested one by one.
@@ -51,6 +62,8 @@ pub struct AcceptedForms {
     pub(super) alone: CallForms,
     /// How many calls are read.
     pub(super) calls: CallLimit,
+    /// What becomes of text after a call.
+    pub(super) after: AfterCall,
 }
 
 impl AcceptedForms {
@@ -63,6 +76,7 @@ impl AcceptedForms {
         for dialect in dialects.iter().chain(&pinned) {
             match dialect {
                 Dialect::Native => {}
+                Dialect::ToolTag => anywhere.tag = true,
                 Dialect::ToolBlock => anywhere.block = true,
                 Dialect::Bracket => anywhere.bracket = true,
                 Dialect::Lines => anywhere.lines = true,
@@ -73,6 +87,11 @@ impl AcceptedForms {
         if anywhere.is_empty() && !probes {
             return None;
         }
-        Some(Self { anywhere, alone: CallForms::ALL, calls: parallel.into() })
+        let (calls, alone) = (parallel.into(), CallForms::ALL);
+        if pinned == Some(Dialect::ToolTag) {
+            // The models that this dialect is for write calls in whatever form they know.
+            return Some(Self { anywhere: CallForms::ALL, alone, calls, after: AfterCall::Dropped });
+        }
+        Some(Self { anywhere, alone, calls, after: AfterCall::Kept })
     }
 }

@@ -4,6 +4,7 @@ use serde::de::IgnoredAny;
 use windlass_vocab::ReplyCall;
 
 use super::malformed_call::MalformedCall;
+use super::offered_tools::OfferedTools;
 use super::opening::{CallForm, CallOpening};
 use crate::repair::mend;
 
@@ -32,6 +33,10 @@ fn label<'a>(text: &'a str, labels: &[&str]) -> Label<'a> {
         match plain.get(..label.len()) {
             Some(begin) if begin.eq_ignore_ascii_case(label) => {
                 let behind = &plain[label.len()..];
+                // Half of the mark that ends the bold text.
+                if behind == "*" {
+                    return Label::More;
+                }
                 return Label::Yes(behind.strip_prefix("**").unwrap_or(behind));
             }
             Some(_) => {}
@@ -45,7 +50,7 @@ fn label<'a>(text: &'a str, labels: &[&str]) -> Label<'a> {
 }
 
 /// Checks whether `text`, which is at the beginning of a line, opens a call.
-pub(super) fn find_opening(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpening {
+pub(super) fn find_opening(text: &str, tools: &dyn OfferedTools) -> CallOpening {
     let behind = match label(text, TOOL) {
         Label::No => return CallOpening::No,
         Label::More => return CallOpening::More,
@@ -54,7 +59,7 @@ pub(super) fn find_opening(text: &str, knows: &dyn Fn(&str) -> bool) -> CallOpen
     let Some(end) = behind.as_bytes().iter().take(SHORT).position(|byte| *byte == b'\n') else {
         return if behind.len() < SHORT { CallOpening::More } else { CallOpening::No };
     };
-    if !knows(name(&behind[..end])) {
+    if !tools.knows(name(&behind[..end])) {
         return CallOpening::No;
     }
     let next = behind[end..].trim_start();

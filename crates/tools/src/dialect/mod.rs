@@ -8,17 +8,19 @@
 //!
 //! A reply that only mentions a tool is no call. A call stands by itself: at the beginning of a line (a tag may also
 //! follow the end of a sentence), not in code, not in a quotation, not in a fence that is followed by more text, and
-//! not below a line that announces an example. A form without tags must also name a tool that is offered.
+//! not below a line that announces an example. A form without tags must also name a tool that is offered, with arguments
+//! that fit it unless it is the whole reply ([`OfferedTools`]).
 //!
 //! In the other direction, [`prompt`] explains to a model how to call, and [`rendered`] writes the calls and results of
 //! the history as text.
 //!
 //! ```
-//! use windlass_tools::dialect::{AcceptedForms, TextEnd, read};
+//! use windlass_tools::dialect::{AcceptedForms, NamedTools, TextEnd, read};
 //! use windlass_vocab::{Dialect, Parallel};
 //!
 //! let accepted = AcceptedForms::of(&[Dialect::Native, Dialect::Bracket], None, Parallel::Off).ok_or("nothing is read")?;
-//! let reading = read("I look.\n[local.read_file(path=\"a.txt\")]", &accepted, |_| true, TextEnd::Whole);
+//! let text = "I look.\n[local.read_file(path=\"a.txt\")]";
+//! let reading = read(text, &accepted, NamedTools(|_: &str| true), TextEnd::Whole);
 //! assert_eq!(reading.text, "I look.");
 //! assert_eq!(reading.calls[0].name, "local.read_file");
 //! assert_eq!(reading.calls[0].arguments, r#"{"path":"a.txt"}"#);
@@ -32,6 +34,8 @@ mod explain;
 mod json;
 mod lines;
 mod malformed_call;
+mod offered_tools;
+mod open_tag;
 mod opening;
 mod parse_calls;
 mod pending_call;
@@ -40,16 +44,19 @@ mod reader;
 mod reader_state;
 mod render;
 mod scan;
+mod signature;
 #[cfg(test)]
 mod tests;
 mod text_end;
+mod tool_tag;
 pub(crate) mod xml;
 
 use windlass_vocab::ReplyCall;
 
 pub use accepted_forms::{AcceptedForms, CallLimit};
 pub use malformed_call::MalformedCall;
-pub use prompt::prompt;
+pub use offered_tools::{NamedTools, OfferedTools};
+pub use prompt::{PromptStyle, prompt, prompt_style};
 pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
 pub use text_end::TextEnd;
@@ -74,15 +81,10 @@ impl ParsedReply {
     }
 }
 
-/// Parses a complete text. `knows` returns whether a tool of that name is offered.
-pub fn read(
-    text: &str,
-    accepted: &AcceptedForms,
-    knows: impl Fn(&str) -> bool + Send + 'static,
-    ended: TextEnd,
-) -> ParsedReply {
+/// Parses a complete text of a model that was offered `tools`.
+pub fn read(text: &str, accepted: &AcceptedForms, tools: impl OfferedTools + 'static, ended: TextEnd) -> ParsedReply {
     let mut reading = ParsedReply::default();
-    let reader = ReplyReader::over(text, *accepted, Box::new(knows));
+    let reader = ReplyReader::over(text, *accepted, Box::new(tools));
     reading.malformed = reader.finish(ended, &mut |piece| reading.take(piece));
     reading
 }

@@ -1,7 +1,7 @@
 //! Text that is held back because it may be a call.
 
 use super::opening::{CallForm, TOOL, TOOL_CLOSE};
-use super::scan::{Brackets, Parentheses, TagScan};
+use super::scan::{Brackets, ElementScan, Parentheses, TagScan};
 use super::text_end::TextEnd;
 
 /// A code fence: its character and how often it is repeated.
@@ -50,6 +50,7 @@ pub(super) struct PendingCall {
 enum EndScan {
     Brackets(Brackets),
     Tag(TagScan),
+    Element(ElementScan),
 }
 
 /// The end of a call.
@@ -94,6 +95,7 @@ impl PendingCall {
             CallForm::Block => EndScan::Tag(TagScan::new(TOOL_CLOSE, body + TOOL.len())),
             CallForm::Wrapped(close) => EndScan::Tag(TagScan::new(close, body + open_tag(close))),
             CallForm::Function => EndScan::Tag(TagScan::new("</function>", body)),
+            CallForm::ToolTag { word } | CallForm::NameTag { word } => EndScan::Element(ElementScan::new(body, word)),
             CallForm::Json(_) => EndScan::Brackets(Brackets::new(body, Parentheses::Ignore)),
             CallForm::Bracket | CallForm::Parentheses => EndScan::Brackets(Brackets::new(body, Parentheses::Count)),
             CallForm::Lines { arguments } => EndScan::Brackets(Brackets::new(body + arguments, Parentheses::Ignore)),
@@ -107,6 +109,8 @@ impl PendingCall {
             CallForm::Block => self.body + TOOL.len(),
             CallForm::Wrapped(close) => self.body + open_tag(close),
             CallForm::Function
+            | CallForm::ToolTag { .. }
+            | CallForm::NameTag { .. }
             | CallForm::Json(_)
             | CallForm::Bracket
             | CallForm::Parentheses
@@ -144,20 +148,38 @@ impl PendingCall {
                 scan.end(text.as_bytes()).map(|end| CallEndPosition { inner: end, behind: end, fence })
             }
             EndScan::Tag(scan) => {
-                let (inner, behind) = match (scan.end(text.as_bytes()), over) {
-                    (Some(found), _) => found,
-                    (None, None) => return None,
-                    // If there is no other closing tag, one that seemed to be inside JSON or CDATA ends the call.
-                    (None, Some(_)) => {
-                        let found =
-                            self.body + memchr::memmem::find(&text.as_bytes()[self.body..], scan.close().as_bytes())?;
-                        self.waste = text.len() - found;
-                        (found, found + scan.close().len())
-                    }
-                };
-                Some(CallEndPosition { inner, behind, fence })
+                let found = scan.end(text.as_bytes());
+                let close = scan.close().to_owned();
+                self.tag_end(found, text, &close, over)
+            }
+            EndScan::Element(scan) => {
+                let found = scan.end(text);
+                let close = scan.close(text);
+                self.tag_end(found, text, &close, over)
             }
         }
+    }
+
+    /// Returns the end of a form with tags: where its closing tag was found. If the text is over without one, a closing
+    /// tag that seemed to be inside JSON, CDATA or quotes ends the call.
+    fn tag_end(
+        &mut self,
+        found: Option<(usize, usize)>,
+        text: &str,
+        close: &str,
+        over: Option<TextEnd>,
+    ) -> Option<CallEndPosition> {
+        let fence = if self.fence.is_some() { FenceState::Open } else { FenceState::None };
+        let (inner, behind) = match (found, over) {
+            (Some(found), _) => found,
+            (None, None) => return None,
+            (None, Some(_)) => {
+                let found = self.body + memchr::memmem::find(&text.as_bytes()[self.body..], close.as_bytes())?;
+                self.waste = text.len() - found;
+                (found, found + close.len())
+            }
+        };
+        Some(CallEndPosition { inner, behind, fence })
     }
 }
 

@@ -4,11 +4,13 @@ use windlass_vocab::{Dialect, ToolSpec};
 
 use super::accepted_forms::CallLimit;
 use super::malformed_call::MalformedCall;
+use super::signature::signature;
 
 const TOOL_BLOCK: &str = include_str!("prompts/tool_block.md");
 const BRACKET: &str = include_str!("prompts/bracket.md");
 const LINES: &str = include_str!("prompts/lines.md");
 const BARE_JSON: &str = include_str!("prompts/bare_json.md");
+const TOOL_TAG: &str = include_str!("prompts/tool_tag.md");
 const ONE: &str = include_str!("prompts/one.md");
 const SEVERAL: &str = include_str!("prompts/several.md");
 
@@ -20,13 +22,52 @@ fn rules(dialect: Dialect) -> Option<&'static str> {
         Dialect::Bracket => Some(BRACKET),
         Dialect::Lines => Some(LINES),
         Dialect::BareJson => Some(BARE_JSON),
+        Dialect::ToolTag => Some(TOOL_TAG),
     }
 }
+
+/// How much a model is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptStyle {
+    /// Everything: the schema of every tool, and rules with their reasons.
+    Full,
+    /// As little as a small model needs and can keep in mind.
+    Short,
+}
+
+/// Returns how much a model is told that writes calls in this dialect.
+#[must_use]
+pub fn prompt_style(dialect: Dialect) -> PromptStyle {
+    match dialect {
+        Dialect::ToolTag => PromptStyle::Short,
+        Dialect::Native
+        | Dialect::ToolBlock
+        | Dialect::Bracket
+        | Dialect::Lines
+        | Dialect::BareJson
+        | Dialect::Probe => PromptStyle::Full,
+    }
+}
+
+/// A conversation that shows how a job is done, for offers that have the tools it uses.
+struct WorkedExample {
+    tools: &'static [&'static str],
+    text: &'static str,
+}
+
+/// The first that fits the offer is shown.
+const EXAMPLES: &[WorkedExample] = &[
+    WorkedExample { tools: &["local.read_file", "local.edit_file"], text: include_str!("prompts/example_files.md") },
+    WorkedExample { tools: &["local.edit_file"], text: include_str!("prompts/example_edit.md") },
+];
 
 /// Returns the calling rules and the schemas of the offered tools, for the prefix of a run in `dialect`.
 #[must_use]
 pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: CallLimit) -> Option<String> {
     let rules = rules(dialect).filter(|_| !offer.is_empty())?.trim();
+    if prompt_style(dialect) == PromptStyle::Short {
+        return Some(short_prompt(rules, offer));
+    }
     let count = match calls {
         CallLimit::One => ONE.trim(),
         CallLimit::Several => SEVERAL.trim(),
@@ -35,10 +76,19 @@ pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: CallLimit) -> Option<
     Some(format!("How to call tools:\n\n{rules}\n{count}\n\nThe tools:\n\n{}", tools.join("\n\n")))
 }
 
+/// Returns the form of a call, each tool on a line, and a worked example.
+fn short_prompt(form: &str, offer: &[ToolSpec]) -> String {
+    let tools: Vec<String> = offer.iter().map(signature).collect();
+    let has = |name: &&str| offer.iter().any(|spec| spec.name.as_str() == *name);
+    let example = EXAMPLES.iter().find(|example| example.tools.iter().all(has));
+    let example = example.map(|example| format!("\n\n{}", example.text.trim())).unwrap_or_default();
+    format!("Tools:\n{}\n\n{form}{example}", tools.join("\n"))
+}
+
 fn tool(dialect: Dialect, spec: &ToolSpec) -> String {
     let title = match dialect {
         Dialect::ToolBlock => format!("server_name {}, tool_name {}", spec.name.server(), spec.name.bare()),
-        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Probe => {
+        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::ToolTag | Dialect::Probe => {
             spec.name.to_string()
         }
     };

@@ -6,17 +6,20 @@
 //! so that the time is linear. The reader drops text that it will not scan again: of a reply without calls it keeps
 //! only the current line, the line before, and an open fence.
 
+mod fences;
+
 use std::borrow::Cow;
 use std::fmt;
 
 use windlass_vocab::ReplyCall;
 
-use super::accepted_forms::{AcceptedForms, CallForms, CallLimit};
+use super::accepted_forms::{AcceptedForms, AfterCall, CallForms, CallLimit};
 use super::explain::explains;
 use super::malformed_call::MalformedCall;
+use super::offered_tools::OfferedTools;
 use super::opening::{CallForm, CallOpening, NamesTool, find_opening, tag};
-use super::parse_calls::{ParsedCalls, parse_calls, unfinished};
-use super::pending_call::{CallPosition, Fence, PendingCall, PendingProgress};
+use super::parse_calls::{ParsedCalls, fits, parse_calls, unfinished};
+use super::pending_call::{CallPosition, PendingCall, PendingProgress};
 use super::reader_state::{FenceLine, InCode, ReaderState, ReaderStep, TextBegun};
 use super::text_end::TextEnd;
 
@@ -34,13 +37,10 @@ pub enum ReplyPiece<'a> {
     },
 }
 
-/// Whether a tool of this name is offered.
-type IsOffered = Box<dyn Fn(&str) -> bool + Send>;
-
 /// Parses a text as it arrives.
 pub struct ReplyReader<'t> {
     accepted: AcceptedForms,
-    knows: IsOffered,
+    tools: Box<dyn OfferedTools>,
     /// The text that has arrived and is not dropped; borrowed if the text was complete from the start.
     text: Cow<'t, str>,
     /// How many bytes of the text are dropped. All positions are relative to this.
@@ -69,15 +69,9 @@ pub struct ReplyReader<'t> {
 
 /// This many bytes may be held back without being a call in any text.
 const WASTE: usize = 64 << 10;
-/// The longest fence marker behind which a call is recognized.
-const LONGEST_FENCE: usize = 16;
-/// The info strings of fences in which a call may stand.
-const FENCE_WORDS: &[&str] = &["", "json", "xml", "tool", "tool_call", "tool_code", "text", "plaintext", "python"];
 /// The message to the model about a call that was cut off.
 const CUT: &str = "the reply was cut off by the length limit in the middle of the call, which was not run. \
                    Make it shorter, or do it in several steps.";
-/// The maximum white space between a fence and its content.
-const FENCE_GAP: usize = 64;
 
 impl fmt::Debug for ReplyReader<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,12 +80,12 @@ impl fmt::Debug for ReplyReader<'_> {
 }
 
 impl<'t> ReplyReader<'t> {
-    /// Creates a reader. `knows` returns whether a tool of that name is offered.
+    /// Creates a reader for replies that may call these tools.
     #[must_use]
-    pub fn new(accepted: AcceptedForms, knows: IsOffered) -> Self {
+    pub fn new(accepted: AcceptedForms, tools: Box<dyn OfferedTools>) -> Self {
         Self {
             accepted,
-            knows,
+            tools,
             text: Cow::Borrowed(""),
             forgotten: 0,
             at: 0,
@@ -110,8 +104,8 @@ impl<'t> ReplyReader<'t> {
     }
 
     /// Creates a reader of a complete text.
-    pub(super) fn over(text: &'t str, accepted: AcceptedForms, knows: IsOffered) -> Self {
-        Self { text: Cow::Borrowed(text), ..Self::new(accepted, knows) }
+    pub(super) fn over(text: &'t str, accepted: AcceptedForms, tools: Box<dyn OfferedTools>) -> Self {
+        Self { text: Cow::Borrowed(text), ..Self::new(accepted, tools) }
     }
 
     /// Takes a fragment; sends text and calls that are certain to `sink`.
@@ -146,6 +140,7 @@ impl<'t> ReplyReader<'t> {
                 self.given_out.min(self.line).min(self.before.0)
             }
             ReaderState::Words => self.given_out,
+            ReaderState::BetweenCalls => self.at,
             ReaderState::Dropped => self.text.len(),
             // Text that is held back keeps its position.
             ReaderState::Pending(_) => 0,
@@ -176,7 +171,7 @@ impl<'t> ReplyReader<'t> {
         let certain = match &self.state {
             ReaderState::Pending(held) => held.start,
             ReaderState::Line | ReaderState::Middle | ReaderState::Fence(..) | ReaderState::Words => self.at,
-            ReaderState::Dropped => return,
+            ReaderState::BetweenCalls | ReaderState::Dropped => return,
         };
         self.give_out(certain, sink);
     }
@@ -187,6 +182,7 @@ impl<'t> ReplyReader<'t> {
             ReaderState::Middle => self.middle(),
             ReaderState::Fence(fence, line) => self.fence(*fence, *line),
             ReaderState::Pending(_) => self.continue_call(sink),
+            ReaderState::BetweenCalls => self.between_calls(),
             ReaderState::Words | ReaderState::Dropped => {
                 self.at = self.text.len();
                 ReaderStep::More
@@ -221,6 +217,7 @@ impl<'t> ReplyReader<'t> {
             TextBegun::Yes => anywhere,
             TextBegun::No => CallForms {
                 block: anywhere.block || alone.block,
+                tag: anywhere.tag || alone.tag,
                 bracket: anywhere.bracket || alone.bracket,
                 lines: anywhere.lines || alone.lines,
                 json: anywhere.json || alone.json,
@@ -254,7 +251,7 @@ impl<'t> ReplyReader<'t> {
             Some(b'\t' | b'>') => self.words_follow(),
             Some(_) if indent > 3 => self.words_follow(),
             Some(b'`' | b'~') => self.fence_begins(indent),
-            Some(_) => match find_opening(rest, self.forms(), &*self.knows) {
+            Some(_) => match find_opening(rest, self.forms(), &*self.tools) {
                 CallOpening::No => self.words_follow(),
                 CallOpening::More if self.over.is_none() => ReaderStep::More,
                 // A lone `<tool>` at the end of the text is a call.
@@ -277,76 +274,13 @@ impl<'t> ReplyReader<'t> {
         let anywhere = self.accepted.anywhere;
         let (read, free) = match kind {
             CallForm::Block => (anywhere.block, CallPosition::Free),
+            CallForm::ToolTag { .. } | CallForm::NameTag { .. } => (anywhere.tag, CallPosition::Free),
             CallForm::Wrapped(_) | CallForm::Function => (anywhere.json, CallPosition::Free),
             CallForm::Json(_) => (anywhere.json, CallPosition::OwnLines),
             CallForm::Bracket | CallForm::Parentheses => (anywhere.bracket, CallPosition::OwnLines),
             CallForm::Lines { .. } => (anywhere.lines, CallPosition::OwnLines),
         };
         if read { free } else { CallPosition::Last }
-    }
-
-    /// Handles the beginning of a fence: a call in it counts if the fence contains nothing else.
-    fn fence_begins(&mut self, indent: usize) -> ReaderStep {
-        let rest = &self.text[self.at + indent..];
-        let mark = rest.as_bytes()[0];
-        let times = rest.bytes().take(LONGEST_FENCE + 1).take_while(|byte| *byte == mark).count();
-        if !(3..=LONGEST_FENCE).contains(&times) {
-            if times < 3 && times == rest.len() && self.over.is_none() {
-                return ReaderStep::More;
-            }
-            return self.words_follow();
-        }
-        let fence = Fence { mark, times };
-        let behind = &rest[times..];
-        let plain = |reader: &mut Self| {
-            reader.begun = TextBegun::Yes;
-            reader.state = if reader.accepted.anywhere.is_empty() {
-                ReaderState::Words
-            } else {
-                ReaderState::Fence(fence, FenceLine::First)
-            };
-            ReaderStep::On
-        };
-        let longest = FENCE_WORDS.iter().map(|word| word.len()).max().unwrap_or(0) + 2;
-        let Some(end) = behind.bytes().take(longest).position(|byte| byte == b'\n') else {
-            let may_be = behind.len() < longest && FENCE_WORDS.iter().any(|word| word.starts_with(behind.trim_end()));
-            return if may_be && self.over.is_none() { ReaderStep::More } else { plain(self) };
-        };
-        if !FENCE_WORDS.contains(&behind[..end].trim_end()) {
-            return plain(self);
-        }
-        let inner = behind[end..].trim_start();
-        if behind.len() - end - inner.len() > FENCE_GAP {
-            return plain(self);
-        }
-        match find_opening(inner, self.forms(), &*self.knows) {
-            CallOpening::More if self.over.is_none() => ReaderStep::More,
-            CallOpening::No | CallOpening::More => plain(self),
-            CallOpening::Yes(kind) => {
-                let body = self.text.len() - inner.len();
-                // Where one call is wanted, what follows the fence is an invented result.
-                let stand = match self.accepted.calls {
-                    CallLimit::One if self.accepted.anywhere.json => CallPosition::Free,
-                    CallLimit::One | CallLimit::Several => CallPosition::Last,
-                };
-                self.state = ReaderState::Pending(Box::new(PendingCall::new(self.at, body, kind, stand, Some(fence))));
-                ReaderStep::On
-            }
-        }
-    }
-
-    /// Skips the lines of a fence until it is closed.
-    fn fence(&mut self, fence: Fence, line: FenceLine) -> ReaderStep {
-        let Some(end) = memchr::memchr(b'\n', &self.text.as_bytes()[self.at..]) else {
-            self.at = self.text.len();
-            return ReaderStep::More;
-        };
-        let end = self.at + end;
-        let closes = line == FenceLine::Later && fence.is_closed_by(&self.text[self.line..end]);
-        self.at = end + 1;
-        self.line = self.at;
-        self.state = if closes { ReaderState::Line } else { ReaderState::Fence(fence, FenceLine::Later) };
-        ReaderStep::On
     }
 
     /// Handles the rest of a line, where a tag may follow the end of a sentence.
@@ -367,7 +301,7 @@ impl<'t> ReplyReader<'t> {
             self.state = ReaderState::Line;
             return ReaderStep::On;
         }
-        match tag(&self.text[self.at..], forms) {
+        match tag(&self.text[self.at..], forms, &*self.tools) {
             CallOpening::More if self.over.is_none() => ReaderStep::More,
             CallOpening::Yes(kind) if self.ends_a_sentence() => self.hold(self.at, kind),
             CallOpening::Yes(_) | CallOpening::More | CallOpening::No => {
@@ -401,31 +335,58 @@ impl<'t> ReplyReader<'t> {
             PendingProgress::More => return ReaderStep::More,
             PendingProgress::No(at) => (ParsedCalls::Nothing, at),
             PendingProgress::Whole { inner: end, behind } => {
-                (parse_calls(kind, &self.text[inner..end], &*self.knows), behind)
+                (parse_calls(kind, &self.text[inner..end], &*self.tools), behind)
             }
             PendingProgress::Unfinished => (self.unfinished(kind, inner), self.text.len()),
         };
         match result {
+            // In a fence, a tag that has the name of a tool may belong to a file that is shown.
+            ParsedCalls::Calls(calls) if fenced && is_tool_tag(kind) && !self.all_fit(&calls) => self.let_go(behind),
             ParsedCalls::Calls(calls) if !self.is_explained() => self.accept(calls, behind, sink),
+            ParsedCalls::Unfit(calls) if !self.is_explained() => self.accept_alone(calls, behind, sink),
             ParsedCalls::Malformed(malformed) if !fenced && !self.is_explained() => {
                 self.refuse(malformed, behind, sink)
             }
-            ParsedCalls::Calls(_) | ParsedCalls::Malformed(_) | ParsedCalls::Nothing => self.let_go(behind),
+            ParsedCalls::Calls(_) | ParsedCalls::Unfit(_) | ParsedCalls::Malformed(_) | ParsedCalls::Nothing => {
+                self.let_go(behind)
+            }
         }
+    }
+
+    fn all_fit(&self, calls: &[ReplyCall]) -> bool {
+        calls.iter().all(|call| fits(call, &*self.tools))
+    }
+
+    /// Accepts calls with arguments that don't fit only if they are the whole reply; the model is then told what is wrong
+    /// with them. Beside other words they are probably not meant as calls.
+    fn accept_alone(
+        &mut self,
+        calls: Vec<ReplyCall>,
+        behind: usize,
+        sink: &mut dyn FnMut(ReplyPiece<'_>),
+    ) -> ReaderStep {
+        let (ReaderState::Pending(held), TextBegun::No) = (&mut self.state, self.begun) else {
+            return self.let_go(behind);
+        };
+        if held.stand == CallPosition::Last {
+            return self.accept(calls, behind, sink);
+        }
+        held.stand = CallPosition::Last;
+        ReaderStep::On
     }
 
     fn unfinished(&self, kind: CallForm, inner: usize) -> ParsedCalls {
         match self.over {
             Some(TextEnd::Cut) if kind == CallForm::Json(NamesTool::NotYet) => ParsedCalls::Nothing,
             Some(TextEnd::Cut) => ParsedCalls::Malformed(MalformedCall::parse(CUT)),
-            Some(TextEnd::Whole) | None => unfinished(kind, &self.text[inner..], &*self.knows),
+            Some(TextEnd::Whole) | None => unfinished(kind, &self.text[inner..], &*self.tools),
         }
     }
 
-    /// Whether the line before announces an example. A `<tool>` block outside a fence is always a call.
+    /// Whether the line before announces an example. A `<tool>` tag outside a fence is always a call.
     fn is_explained(&self) -> bool {
         let ReaderState::Pending(held) = &self.state else { return false };
-        let plain = held.kind == CallForm::Block && held.fence.is_none();
+        let plain = (held.kind == CallForm::Block || is_tool_tag(held.kind)) && held.fence.is_none();
         !plain && explains(&self.text[self.before.0..self.before.1])
     }
 
@@ -456,10 +417,11 @@ impl<'t> ReplyReader<'t> {
         }
         (self.at, self.line, self.given_out, self.begun) = (behind, behind, behind, TextBegun::Yes);
         self.before = (behind, behind);
-        self.state = match self.accepted.calls {
-            CallLimit::One => ReaderState::Dropped,
-            CallLimit::Several if self.is_wasteful() => ReaderState::Words,
-            CallLimit::Several => ReaderState::Line,
+        self.state = match (self.accepted.calls, self.accepted.after) {
+            (CallLimit::One, _) => ReaderState::Dropped,
+            (CallLimit::Several, AfterCall::Dropped) => ReaderState::BetweenCalls,
+            (CallLimit::Several, AfterCall::Kept) if self.is_wasteful() => ReaderState::Words,
+            (CallLimit::Several, AfterCall::Kept) => ReaderState::Line,
         };
     }
 
@@ -470,6 +432,7 @@ impl<'t> ReplyReader<'t> {
         self.waste += end - start;
         self.begun = TextBegun::Yes;
         self.state = match fence {
+            _ if self.drops_text() => ReaderState::Dropped,
             _ if self.accepted.anywhere.is_empty() || self.is_wasteful() => ReaderState::Words,
             Some(fence) => ReaderState::Fence(fence, FenceLine::First),
             None => {
@@ -480,8 +443,37 @@ impl<'t> ReplyReader<'t> {
         ReaderStep::On
     }
 
+    /// Whether a call was read after which text is dropped.
+    fn drops_text(&self) -> bool {
+        self.accepted.after == AfterCall::Dropped && (self.calls > 0 || self.malformed.is_some())
+    }
+
+    /// Handles the text after a call, where only another call counts.
+    fn between_calls(&mut self) -> ReaderStep {
+        let rest = &self.text[self.at..];
+        let blank = rest.len() - rest.trim_start().len();
+        self.at += blank;
+        let rest = &self.text[self.at..];
+        if rest.is_empty() || self.is_wasteful() {
+            return ReaderStep::More;
+        }
+        match find_opening(rest, self.accepted.anywhere, &*self.tools) {
+            CallOpening::More if self.over.is_none() => ReaderStep::More,
+            CallOpening::Yes(kind) => self.hold(self.at, kind),
+            CallOpening::More | CallOpening::No => {
+                self.state = ReaderState::Dropped;
+                ReaderStep::On
+            }
+        }
+    }
+
     /// Whether so much was held back needlessly that the reader stops searching for calls.
     fn is_wasteful(&self) -> bool {
         self.waste > WASTE + 2 * (self.forgotten + self.at)
     }
+}
+
+/// Whether a form is a tag with the name of a tool as its attribute.
+fn is_tool_tag(kind: CallForm) -> bool {
+    matches!(kind, CallForm::ToolTag { .. })
 }

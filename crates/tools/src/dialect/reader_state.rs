@@ -11,6 +11,8 @@ pub(super) enum ReaderState {
     /// In a code fence, from its first line on.
     Fence(Fence, FenceLine),
     Pending(Box<PendingCall>),
+    /// After a call, where only another call may follow at once.
+    BetweenCalls,
     /// No calls are read any more: the rest is text.
     Words,
     /// The rest is dropped.

@@ -3,12 +3,25 @@
 
 use windlass_vocab::{CallInHistory, Dialect, Message, OutcomeKind, Part, ToolName};
 
-/// Returns the stop sequence for the server, so that the model does not go on to invent the result.
+use super::accepted_forms::CallLimit;
+use super::prompt::{PromptStyle, prompt_style};
+use super::tool_tag;
+
+/// Returns the stop sequence for the server, so that the model does not go on to invent the result. The models that
+/// `tool_tag` is for are asked for one call at a time, however many a reply may have.
 #[must_use]
-pub fn stop_sequence(dialect: Dialect) -> Option<&'static str> {
-    match dialect {
-        Dialect::ToolBlock => Some(super::opening::TOOL_CLOSE),
-        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Probe => None,
+pub fn stop_sequence(dialect: Dialect, calls: CallLimit) -> Option<&'static str> {
+    match (dialect, calls) {
+        (Dialect::ToolBlock, CallLimit::One) | (Dialect::ToolTag, _) => Some(super::opening::TOOL_CLOSE),
+        (
+            Dialect::Native
+            | Dialect::ToolBlock
+            | Dialect::Bracket
+            | Dialect::Lines
+            | Dialect::BareJson
+            | Dialect::Probe,
+            _,
+        ) => None,
     }
 }
 
@@ -38,11 +51,34 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
             Message::Assistant { parts: kept, calls: Vec::new(), model: model.clone() }
         }
         Message::Tool { name, outcome, text, images, .. } => {
-            let (server, tool) = split_server(name);
-            let outcome = word(*outcome);
-            let text = format!("<tool_result name=\"{server}.{tool}\" outcome=\"{outcome}\">\n{text}\n</tool_result>");
-            Message::User { text, images: images.clone() }
+            Message::User { text: result(dialect, name, *outcome, text), images: images.clone() }
         }
+    }
+}
+
+/// Returns the result of a call as text.
+fn result(dialect: Dialect, name: &str, outcome: OutcomeKind, text: &str) -> String {
+    match prompt_style(dialect) {
+        PromptStyle::Short => format!("{}:\n{text}", heading(&short_name(name), outcome)),
+        PromptStyle::Full => {
+            let ((server, tool), outcome) = (split_server(name), word(outcome));
+            format!("<tool_result name=\"{server}.{tool}\" outcome=\"{outcome}\">\n{text}\n</tool_result>")
+        }
+    }
+}
+
+/// Returns what a result is of, in words that a small model understands.
+fn heading(tool: &str, outcome: OutcomeKind) -> String {
+    match outcome {
+        OutcomeKind::Ok => format!("Result of {tool}"),
+        OutcomeKind::ToolError
+        | OutcomeKind::NotFound
+        | OutcomeKind::InfrastructureError
+        | OutcomeKind::Unknown
+        | OutcomeKind::InvalidArguments => format!("Error from {tool}"),
+        OutcomeKind::Denied => format!("{tool} was not allowed"),
+        OutcomeKind::Cancelled | OutcomeKind::Interrupted => format!("{tool} was stopped"),
+        OutcomeKind::TimedOut => format!("{tool} took too long"),
     }
 }
 
@@ -63,6 +99,15 @@ fn written(dialect: Dialect, call: &CallInHistory) -> String {
         }
         Dialect::Lines => format!("Tool: {server}.{tool}\nArguments: {arguments}"),
         Dialect::BareJson => format!("{{\"name\": \"{server}.{tool}\", \"arguments\": {arguments}}}"),
+        Dialect::ToolTag => tool_tag::written(&short_name(&call.name), &call.arguments),
+    }
+}
+
+/// Returns the name by which a tool is called in few words: a local one has no server.
+fn short_name(name: &str) -> String {
+    match split_server(name) {
+        (ToolName::LOCAL, tool) => tool.to_owned(),
+        (server, tool) => format!("{server}.{tool}"),
     }
 }
 

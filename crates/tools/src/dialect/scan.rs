@@ -1,6 +1,8 @@
 //! Finds the end of a call that has begun. Scans resume where they stopped when more text arrives, so that no byte is
 //! scanned twice.
 
+use std::borrow::Cow;
+
 /// A scan for the bracket that closes the first one.
 #[derive(Clone, Debug)]
 pub(super) struct Brackets {
@@ -93,7 +95,7 @@ const MARKS: [bool; 256] = {
 /// A scan for a closing tag. It skips JSON and CDATA, which may contain the tag.
 #[derive(Clone, Debug)]
 pub(super) struct TagScan {
-    close: &'static str,
+    close: Cow<'static, str>,
     at: usize,
     state: TagState,
 }
@@ -113,13 +115,13 @@ const CDATA: &str = "<![CDATA[";
 
 impl TagScan {
     /// Creates a scan for `close` from `at` on, where JSON may begin at once.
-    pub(super) fn new(close: &'static str, at: usize) -> Self {
-        Self { close, at, state: TagState::BeforeJson }
+    pub(super) fn new(close: impl Into<Cow<'static, str>>, at: usize) -> Self {
+        Self { close: close.into(), at, state: TagState::BeforeJson }
     }
 
     /// Returns the closing tag that the scan searches for.
-    pub(super) fn close(&self) -> &'static str {
-        self.close
+    pub(super) fn close(&self) -> &str {
+        &self.close
     }
 
     /// Returns the positions of the closing tag and of the text after it, if the tag has arrived.
@@ -159,7 +161,7 @@ impl TagScan {
                     if rest.starts_with(self.close.as_bytes()) {
                         return Some((self.at, self.at + self.close.len()));
                     }
-                    if [self.close, ARGUMENTS, CDATA].iter().any(|tag| tag.as_bytes().starts_with(rest)) {
+                    if [&*self.close, ARGUMENTS, CDATA].iter().any(|tag| tag.as_bytes().starts_with(rest)) {
                         return None;
                     }
                     if rest.starts_with(ARGUMENTS.as_bytes()) {
@@ -172,6 +174,63 @@ impl TagScan {
                         self.at += 1;
                     }
                 }
+            }
+        }
+    }
+}
+
+/// A scan for the end of an element with attributes: of its opening tag, then for its closing tag.
+#[derive(Clone, Debug)]
+pub(super) struct ElementScan {
+    /// Where the tag's word begins and ends.
+    word: (usize, usize),
+    at: usize,
+    state: ElementState,
+}
+
+#[derive(Clone, Debug)]
+enum ElementState {
+    /// In the opening tag, perhaps in a quoted value.
+    Opening(Option<u8>),
+    Body(TagScan),
+}
+
+impl ElementScan {
+    /// Creates a scan of the element that begins at `at` with a tag of `word` bytes.
+    pub(super) fn new(at: usize, word: usize) -> Self {
+        let word = (at + 1, at + 1 + word);
+        Self { word, at: word.1, state: ElementState::Opening(None) }
+    }
+
+    /// Returns the closing tag that belongs to the opening one.
+    pub(super) fn close(&self, text: &str) -> String {
+        format!("</{}>", &text[self.word.0..self.word.1])
+    }
+
+    /// Returns the positions of the closing tag and of the text after it, if the element is complete.
+    pub(super) fn end(&mut self, text: &str) -> Option<(usize, usize)> {
+        let bytes = text.as_bytes();
+        loop {
+            let quote = match &mut self.state {
+                ElementState::Body(scan) => return scan.end(bytes),
+                ElementState::Opening(quote) => quote,
+            };
+            let rest = bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+            let found = match *quote {
+                Some(open) => memchr::memchr(open, rest),
+                None => memchr::memchr3(b'>', b'"', b'\'', rest),
+            };
+            let Some(found) = found else {
+                self.at = bytes.len();
+                return None;
+            };
+            let (place, byte) = (self.at + found, rest[found]);
+            self.at = place + 1;
+            match (*quote, byte) {
+                (Some(_), _) => *quote = None,
+                (None, b'>') if bytes[place - 1] == b'/' => return Some((self.at, self.at)),
+                (None, b'>') => self.state = ElementState::Body(TagScan::new(self.close(text), self.at)),
+                (None, open) => *quote = Some(open),
             }
         }
     }

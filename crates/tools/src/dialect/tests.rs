@@ -5,9 +5,13 @@ use std::time::Instant;
 use proptest::prelude::*;
 use windlass_vocab::{CallId, CallInHistory, Dialect, Json, Message, OutcomeKind, Parallel, Part, RunId, TurnId};
 
-use super::{AcceptedForms, MalformedCall, ParsedReply, ReplyPiece, ReplyReader, TextEnd, prompt, read, rendered};
+use super::{
+    AcceptedForms, CallLimit, MalformedCall, NamedTools, OfferedTools, ParsedReply, ReplyPiece, ReplyReader, TextEnd,
+    prompt, read, rendered, stop_sequence,
+};
 
-const TEXTUAL: [Dialect; 4] = [Dialect::ToolBlock, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
+const TEXTUAL: [Dialect; 5] =
+    [Dialect::ToolBlock, Dialect::ToolTag, Dialect::Bracket, Dialect::Lines, Dialect::BareJson];
 
 fn knows(name: &str) -> bool {
     ["read_file", "local.read_file", "git.log", "list", "local.list"].contains(&name)
@@ -18,7 +22,7 @@ fn accepted(dialects: &[Dialect], parallel: Parallel) -> AcceptedForms {
 }
 
 fn all(text: &str) -> ParsedReply {
-    read(text, &accepted(&TEXTUAL, Parallel::Safe), knows, TextEnd::Whole)
+    read(text, &accepted(&TEXTUAL, Parallel::Safe), NamedTools(knows), TextEnd::Whole)
 }
 
 fn calls(reading: &ParsedReply) -> Vec<(&str, &str)> {
@@ -53,6 +57,14 @@ fn a_call_is_read_in_every_dialect_and_its_text_is_not_shown() {
         (format!("<tools>{{\"name\": \"read_file\", \"arguments\": {path}}}</tools>"), ("read_file", path)),
         (format!("{{{{\"name\": \"read_file\", \"arguments\": {path}}}}}"), ("read_file", path)),
         (r#"read_file(path="a")"#.into(), ("read_file", r#"{"path":"a"}"#)),
+        ("<tool name=\"read_file\">\n<path>a</path>\n</tool>".into(), ("read_file", r#"{"path":"a"}"#)),
+        ("<tool name=read_file><path>a</path></tool>".into(), ("read_file", r#"{"path":"a"}"#)),
+        ("<tool name='local.read_file' path='a'/>".into(), ("local.read_file", r#"{"path":"a"}"#)),
+        ("<tool name=\"read_file\">{\"path\": \"a\"}</tool>".into(), ("read_file", r#"{"path":"a"}"#)),
+        ("<tool_call name=\"read_file\"><path>a</path></tool_call>".into(), ("read_file", r#"{"path":"a"}"#)),
+        ("<read_file>\n<path>a</path>\n</read_file>".into(), ("read_file", r#"{"path":"a"}"#)),
+        ("<read_file path=\"a\" />".into(), ("read_file", r#"{"path":"a"}"#)),
+        ("```xml\n<tool name=\"read_file\">\n<path>a</path>\n</tool>\n```".into(), ("read_file", r#"{"path":"a"}"#)),
         ("```python\nread_file(path=\"a\")\n```".into(), ("read_file", r#"{"path":"a"}"#)),
     ] {
         for (before, after) in [("", ""), ("I look.\n\n", ""), ("I look.\n", "\n\n"), ("  \n", "")] {
@@ -78,7 +90,7 @@ fn objects_that_follow_each_other_are_several_calls_or_the_first() {
         format!("<tools>{one}{two}</tools>"),
     ] {
         assert_eq!(all(&text).calls.len(), 2, "{text}");
-        let first = read(&text, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Whole);
+        let first = read(&text, &accepted(&TEXTUAL, Parallel::Off), NamedTools(knows), TextEnd::Whole);
         assert_eq!(calls(&first), [("read_file", r#"{"path": "a"}"#)], "{text}");
     }
 }
@@ -88,10 +100,10 @@ fn objects_that_follow_each_other_are_several_calls_or_the_first() {
 fn an_invented_result_behind_a_fenced_call_is_dropped() {
     let json = r#"{"name": "read_file", "arguments": {"path": "a"}}"#;
     let text = format!("I look.\n```json\n{json}\n```\nOutput:\n```\nhello\n```\nThe file says hello.");
-    let one = read(&text, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Whole);
+    let one = read(&text, &accepted(&TEXTUAL, Parallel::Off), NamedTools(knows), TextEnd::Whole);
     assert_eq!((calls(&one), one.text.as_str()), (vec![("read_file", r#"{"path": "a"}"#)], "I look."));
     let example = format!("For example:\n```json\n{json}\n```\nThat is how it goes.");
-    let one = read(&example, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Whole);
+    let one = read(&example, &accepted(&TEXTUAL, Parallel::Off), NamedTools(knows), TextEnd::Whole);
     assert_eq!((calls(&one), one.text.as_str()), (Vec::new(), example.as_str()));
 }
 
@@ -146,6 +158,16 @@ fn a_reply_that_only_mentions_a_tool_is_no_call() {
         "<tool".into(),
         "<toolbox>\n<tool_name>x</tool_name>".into(),
         "<tool_call> is a tag.".into(),
+        "<tool name".into(),
+        "<tool named after a person> is here.".into(),
+        "The tag is <tool name=\"read_file\"> and needs a path.".into(),
+        "`<tool name=\"read_file\"><path>a</path></tool>`".into(),
+        "> <tool name=\"read_file\"><path>a</path></tool>".into(),
+        "```xml\n<tool name=\"hammer\"><nail>1</nail></tool>\n```".into(),
+        "<hammer><nail>1</nail></hammer>".into(),
+        "<read_file is the tool>".into(),
+        "<read_files>".into(),
+        "<read_file> reads a file.".into(),
         "To".into(),
         "Tool".into(),
         String::new(),
@@ -163,12 +185,12 @@ fn where_calls_are_native_only_a_reply_that_is_a_call_as_a_whole_counts() {
     let json = r#"{"name": "read_file", "arguments": {"path": "a"}}"#;
     for text in [json, BLOCK, "\n[read_file(path=\"a\")]\n", "```json\n{\"tool\": \"read_file\", \"path\": \"a\"}\n```"]
     {
-        assert_eq!(read(text, &probing, knows, TextEnd::Whole).calls.len(), 1, "{text}");
+        assert_eq!(read(text, &probing, NamedTools(knows), TextEnd::Whole).calls.len(), 1, "{text}");
     }
     for text in
         [format!("I look.\n{json}"), format!("{json}\nThat was it."), format!("{BLOCK}\nDone."), "Hello.".into()]
     {
-        let reading = read(&text, &probing, knows, TextEnd::Whole);
+        let reading = read(&text, &probing, NamedTools(knows), TextEnd::Whole);
         assert_eq!(reading, ParsedReply { text: text.clone(), ..ParsedReply::default() }, "{text}");
     }
     assert_eq!(AcceptedForms::of(&[Dialect::Native], None, Parallel::Off), None);
@@ -179,20 +201,26 @@ fn where_calls_are_native_only_a_reply_that_is_a_call_as_a_whole_counts() {
 fn a_form_that_is_not_spoken_is_text() {
     let brackets = accepted(&[Dialect::Native, Dialect::Bracket], Parallel::Off);
     let text = format!("Look:\n{BLOCK}");
-    assert_eq!(read(&text, &brackets, knows, TextEnd::Whole).text, text);
+    assert_eq!(read(&text, &brackets, NamedTools(knows), TextEnd::Whole).text, text);
 }
 
 // proves T4
 #[test]
 fn several_calls_are_several_or_the_first_as_the_policy_says() {
     let text = format!("One.\n{BLOCK}\nTwo.\n{BLOCK}{BLOCK}\nThe file says hello.");
-    let several = read(&text, &accepted(&[Dialect::ToolBlock], Parallel::On), knows, TextEnd::Whole);
+    let several = read(&text, &accepted(&[Dialect::ToolBlock], Parallel::On), NamedTools(knows), TextEnd::Whole);
     assert_eq!((several.calls.len(), several.text.as_str()), (3, "One.\nTwo.\nThe file says hello."));
-    let one = read(&text, &accepted(&[Dialect::ToolBlock], Parallel::Off), knows, TextEnd::Whole);
+    let one = read(&text, &accepted(&[Dialect::ToolBlock], Parallel::Off), NamedTools(knows), TextEnd::Whole);
     assert_eq!((one.calls.len(), one.text.as_str()), (1, "One."));
     let listed = "[read_file(path=\"a\"), git.log()]";
-    assert_eq!(read(listed, &accepted(&[Dialect::Bracket], Parallel::On), knows, TextEnd::Whole).calls.len(), 2);
-    assert_eq!(read(listed, &accepted(&[Dialect::Bracket], Parallel::Off), knows, TextEnd::Whole).calls.len(), 1);
+    assert_eq!(
+        read(listed, &accepted(&[Dialect::Bracket], Parallel::On), NamedTools(knows), TextEnd::Whole).calls.len(),
+        2
+    );
+    assert_eq!(
+        read(listed, &accepted(&[Dialect::Bracket], Parallel::Off), NamedTools(knows), TextEnd::Whole).calls.len(),
+        1
+    );
 }
 
 // proves T4
@@ -202,7 +230,7 @@ fn a_block_may_follow_a_sentence_and_lack_the_tag_it_was_stopped_at() {
     assert_eq!((reading.calls.len(), reading.text.as_str()), (1, "I read it now:"));
     let stopped = BLOCK.strip_suffix("</tool>").unwrap();
     assert_eq!(calls(&all(stopped)), [("local.read_file", r#"{"path": "a"}"#)]);
-    let cut = read(stopped, &accepted(&TEXTUAL, Parallel::Off), knows, TextEnd::Cut);
+    let cut = read(stopped, &accepted(&TEXTUAL, Parallel::Off), NamedTools(knows), TextEnd::Cut);
     assert!(matches!(cut.malformed, Some(MalformedCall::ParseError { .. })), "{cut:?}");
 }
 
@@ -245,7 +273,7 @@ fn a_call_that_is_half_written_is_malformed_and_shown_to_nobody() {
 // proves T4
 #[test]
 fn what_can_not_become_a_call_is_shown_as_it_comes() {
-    let mut reader = ReplyReader::new(accepted(&TEXTUAL, Parallel::Off), Box::new(knows));
+    let mut reader = ReplyReader::new(accepted(&TEXTUAL, Parallel::Off), Box::new(NamedTools(knows)));
     let mut shown = String::new();
     for (fragment, want) in [
         ("Hel", "Hel"),
@@ -273,7 +301,7 @@ fn what_can_not_become_a_call_is_shown_as_it_comes() {
 fn what_was_given_out_is_forgotten() {
     let words = "Heave away, haul away, and `<tool>` is no call. ";
     for (dialects, between, most) in [(vec![Dialect::Native, Dialect::Probe], "", 2), (TEXTUAL.to_vec(), "\n", 8)] {
-        let mut reader = ReplyReader::new(accepted(&dialects, Parallel::Safe), Box::new(knows));
+        let mut reader = ReplyReader::new(accepted(&dialects, Parallel::Safe), Box::new(NamedTools(knows)));
         let mut shown = 0;
         for _ in 0..1_000 {
             reader.push(&format!("{words}{between}"), &mut |piece| match piece {
@@ -289,7 +317,7 @@ fn what_was_given_out_is_forgotten() {
 
 /// Reads a text that arrives in parts.
 fn in_parts(text: &str, cuts: &[usize], accepted: AcceptedForms) -> ParsedReply {
-    let mut reader = ReplyReader::new(accepted, Box::new(knows));
+    let mut reader = ReplyReader::new(accepted, Box::new(NamedTools(knows)));
     let mut reading = ParsedReply::default();
     let mut sink = |piece: ReplyPiece<'_>| reading.take(piece);
     let mut from = 0;
@@ -339,6 +367,15 @@ fn fragment() -> impl Strategy<Value = String> {
         "</tool_call>",
         "<function=read_file>",
         "</function>",
+        "<tool name=\"read_file\">",
+        "<tool name=",
+        "<read_file>",
+        "</read_file>",
+        "<path>",
+        "</path>",
+        " path=\"a\"",
+        "/>",
+        ">",
         "For example:\n",
         "`",
         "> ",
@@ -358,7 +395,9 @@ fn dialects() -> impl Strategy<Value = AcceptedForms> {
         TEXTUAL.to_vec(),
     ];
     let parallel = prop::sample::select(vec![Parallel::Off, Parallel::Safe]);
-    (prop::sample::select(rows), parallel).prop_map(|(row, parallel)| accepted(&row, parallel))
+    let pinned = prop::sample::select(vec![None, Some(Dialect::ToolTag)]);
+    (prop::sample::select(rows), pinned, parallel)
+        .prop_map(|(row, pinned, parallel)| AcceptedForms::of(&row, pinned, parallel).expect("something is read"))
 }
 
 proptest! {
@@ -372,7 +411,7 @@ proptest! {
         accepted in dialects(),
     ) {
         let text = fragments.concat();
-        let whole = read(&text, &accepted, knows, TextEnd::Whole);
+        let whole = read(&text, &accepted, NamedTools(knows), TextEnd::Whole);
         prop_assert_eq!(&in_parts(&text, &cuts, accepted), &whole);
         let every: Vec<usize> = (0..text.len()).collect();
         prop_assert_eq!(&in_parts(&text, &every, accepted), &whole);
@@ -385,8 +424,8 @@ proptest! {
     #[test]
     fn no_text_makes_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), accepted in dialects()) {
         let text = String::from_utf8_lossy(&bytes);
-        let _ = read(&text, &accepted, knows, TextEnd::Whole);
-        let _ = read(&text, &accepted, knows, TextEnd::Cut);
+        let _ = read(&text, &accepted, NamedTools(knows), TextEnd::Whole);
+        let _ = read(&text, &accepted, NamedTools(knows), TextEnd::Cut);
     }
 
     // proves T4, M6
@@ -400,17 +439,118 @@ proptest! {
             let Message::Assistant { parts, calls, .. } = rendered(dialect, &message) else { panic!("another role") };
             prop_assert!(calls.is_empty());
             let [Part::Text { text }] = &parts[..] else { panic!("{parts:?}") };
-            let reading = read(text, &accepted(&[dialect], Parallel::Off), knows, TextEnd::Whole);
+            let reading = read(text, &accepted(&[dialect], Parallel::Off), NamedTools(knows), TextEnd::Whole);
             prop_assert_eq!(&reading.text, &piece);
-            prop_assert_eq!(&reading.calls[0].name, &call.name);
             let read: serde_json::Value = serde_json::from_str(&reading.calls[0].arguments).unwrap();
-            prop_assert_eq!(read, call.arguments.to_value(), "{}", text);
+            let (name, arguments) = match dialect {
+                // Its values are texts, which are coerced once the tool is known.
+                Dialect::ToolTag => ("read_file", serde_json::json!({"path": path, "n": "5"})),
+                _ => (call.name.as_str(), call.arguments.to_value()),
+            };
+            prop_assert_eq!(&reading.calls[0].name, name);
+            prop_assert_eq!(read, arguments, "{}", text);
         }
     }
 }
 
 fn id() -> CallId {
     CallId { run: RunId(1), turn: TurnId(1), index: 0 }
+}
+
+const TAG: &str = "<tool name=\"read_file\">\n<path>a</path>\n</tool>";
+
+fn pinned(parallel: Parallel) -> AcceptedForms {
+    AcceptedForms::of(&[Dialect::Native, Dialect::Probe], Some(Dialect::ToolTag), parallel).expect("something is read")
+}
+
+// proves T4: the wire drops the stop sequence
+#[test]
+fn a_tag_that_was_stopped_at_its_end_is_a_whole_call() {
+    for text in [
+        "<tool name=\"read_file\">\n<path>a</path>\n",
+        "<tool name=\"read_file\">\n<path>a",
+        "I look. <tool name=\"read_file\"><path>a</path>",
+    ] {
+        let reading = read(text, &pinned(Parallel::Off), NamedTools(knows), TextEnd::Whole);
+        assert_eq!(calls(&reading), [("read_file", r#"{"path":"a"}"#)], "{text}");
+        let cut = read(text, &pinned(Parallel::Off), NamedTools(knows), TextEnd::Cut);
+        assert!(matches!(cut.malformed, Some(MalformedCall::ParseError { .. })), "{cut:?}");
+    }
+    for calls in [CallLimit::One, CallLimit::Several] {
+        assert_eq!(stop_sequence(Dialect::ToolTag, calls), Some("</tool>"));
+    }
+    assert_eq!(stop_sequence(Dialect::ToolBlock, CallLimit::Several), None);
+}
+
+// proves T4: what follows a call was invented
+#[test]
+fn what_follows_a_tag_is_dropped_but_another_call() {
+    let json = r#"{"name": "list", "arguments": {}}"#;
+    for (text, several) in [
+        (format!("I look.\n{TAG}\nResult of read_file:\nhello\n{TAG}"), 1),
+        (format!("I look.\n{TAG}\n\n{TAG}\nBoth are read."), 2),
+        (format!("I look.\n{TAG}{json}\n{TAG}"), 3),
+        (format!("I look.\n{TAG}\n<tool name=\"read_file\">oops</tool>\nThen."), 1),
+    ] {
+        let all = read(&text, &pinned(Parallel::Safe), NamedTools(knows), TextEnd::Whole);
+        assert_eq!((all.calls.len(), all.text.as_str()), (several, "I look."), "{text}");
+        let one = read(&text, &pinned(Parallel::Off), NamedTools(knows), TextEnd::Whole);
+        assert_eq!((one.calls.len(), one.text.as_str()), (1, "I look."), "{text}");
+    }
+}
+
+// proves T4: a tool that does not exist is answered with those that do
+#[test]
+fn a_tag_with_an_unknown_name_is_a_call_and_one_without_values_is_malformed() {
+    let reading = all("<tool name=\"hammer\"><nail>1</nail></tool>");
+    assert_eq!(calls(&reading), [("hammer", r#"{"nail":"1"}"#)]);
+    let reading = all("I look.\n<tool name=\"read_file\">a.txt</tool>");
+    assert_eq!((reading.text.as_str(), reading.calls.len()), ("I look.", 0));
+    let told = reading.malformed.expect("malformed").message(Some(Dialect::ToolTag));
+    assert!(told.contains("<tool name=\"TOOL\">") && told.contains("`read_file`"), "{told}");
+}
+
+/// Tools of which the required and the known arguments are known.
+struct SchemaTools;
+
+impl OfferedTools for SchemaTools {
+    fn knows(&self, name: &str) -> bool {
+        name == "read_file"
+    }
+
+    fn fits(&self, _: &str, arguments: &str) -> bool {
+        let schema = serde_json::json!({"properties": {"path": {}, "limit": {}}, "required": ["path"]});
+        crate::argument_keys::keys_fit(&Json::from(&schema), arguments)
+    }
+}
+
+// proves T4: name and arguments fit an offered tool
+#[test]
+fn a_form_without_tags_is_a_call_if_its_arguments_fit_or_it_is_the_whole_reply() {
+    let json = |arguments: &str| format!("{{\"name\": \"read_file\", \"arguments\": {arguments}}}");
+    for (text, fits) in [
+        (json(r#"{"path": "a"}"#), true),
+        (json(r#"{"path": "a", "limit": "5"}"#), true),
+        (json(r#"{"limit": 5}"#), false),
+        (json(r#"{"path": "a", "colour": "red"}"#), false),
+        (format!("```json\n{}\n```", json("{}")), false),
+        ("read_file(path=\"a\")".to_owned(), true),
+        ("read_file(file=\"a\")".to_owned(), false),
+        ("<read_file><path>a</path></read_file>".to_owned(), true),
+    ] {
+        for parallel in [Parallel::Off, Parallel::Safe] {
+            let forms = accepted(&TEXTUAL, parallel);
+            let count = |text: &str| read(text, &forms, SchemaTools, TextEnd::Whole).calls.len();
+            assert_eq!(count(&text), 1, "{text}");
+            assert_eq!(count(&format!("{text}\n\n")), 1, "{text}");
+            assert_eq!(count(&format!("I look.\n\n{text}")), usize::from(fits), "{text}");
+            if !text.starts_with('`') {
+                assert_eq!(count(&format!("{text}\nThat was it.")), usize::from(fits), "{text}");
+            }
+        }
+    }
+    let unfit = "<read_file><colour>a</colour></read_file>";
+    assert_eq!(read(unfit, &accepted(&TEXTUAL, Parallel::Off), SchemaTools, TextEnd::Whole).text, unfit);
 }
 
 // proves M6
@@ -426,6 +566,11 @@ fn a_result_becomes_one_message_of_the_users_role() {
     };
     let text = "<tool_result name=\"local.read_file\" outcome=\"ok\">\nhello\n</tool_result>".to_owned();
     assert_eq!(rendered(Dialect::ToolBlock, &result), Message::user(text));
+    assert_eq!(rendered(Dialect::ToolTag, &result), Message::user("Result of read_file:\nhello".to_owned()));
+    let Message::Tool { call, provider_id, text, images, .. } = result else { panic!("another role") };
+    let missing = OutcomeKind::NotFound;
+    let result = Message::Tool { call, provider_id, name: "hub__find".into(), outcome: missing, text, images };
+    assert_eq!(rendered(Dialect::ToolTag, &result), Message::user("Error from hub.find:\nhello".to_owned()));
 }
 
 // proves C1
@@ -439,12 +584,17 @@ fn the_prompt_explains_the_dialect_and_has_every_schema() {
         (Dialect::Lines, "Arguments: {"),
         (Dialect::BareJson, "{\"name\": \"SERVER.TOOL\""),
     ] {
-        let text = prompt(dialect, &offer, super::CallLimit::One).unwrap();
+        let text = prompt(dialect, &offer, CallLimit::One).unwrap();
         assert!(text.contains(sign) && text.contains("one call in a reply"), "{text}");
         assert!(offer.iter().all(|spec| text.contains(spec.schema.as_str()) && text.contains(spec.name.bare())));
     }
-    assert_eq!(prompt(Dialect::Native, &offer, super::CallLimit::One), None);
-    assert_eq!(prompt(Dialect::ToolBlock, &[], super::CallLimit::One), None);
+    let short = prompt(Dialect::ToolTag, &offer, CallLimit::One).unwrap();
+    assert!(
+        short.contains("<tool name=\"TOOL\">") && short.contains("\ntask_completion(result): Ends the job\n"),
+        "{short}"
+    );
+    assert_eq!(prompt(Dialect::Native, &offer, CallLimit::One), None);
+    assert_eq!(prompt(Dialect::ToolBlock, &[], CallLimit::One), None);
 }
 
 /// Texts constructed to take long.
@@ -474,6 +624,10 @@ fn adversaries(bytes: usize) -> Vec<String> {
         "'\"",
         "[read_file(\"\n",
         "<function=read_file>",
+        "<tool name=\"",
+        "<tool name=\"x\">",
+        "<read_file>",
+        "\n<read_file path=\"",
         "]\n[read_file(",
         "{\"name\": \"read_file\"}\n",
         "a\n",
@@ -491,7 +645,7 @@ fn adversaries(bytes: usize) -> Vec<String> {
 fn texts_made_to_take_long_take_no_longer_than_their_length_allows() {
     let time = |text: &str, accepted: AcceptedForms| {
         let begun = Instant::now();
-        let _ = read(text, &accepted, knows, TextEnd::Whole);
+        let _ = read(text, &accepted, NamedTools(knows), TextEnd::Whole);
         begun.elapsed()
     };
     let everything = accepted(&TEXTUAL, Parallel::Safe);
@@ -509,7 +663,7 @@ fn a_text_that_comes_byte_by_byte_takes_no_longer_than_its_length_allows() {
     let everything = accepted(&TEXTUAL, Parallel::Safe);
     for text in adversaries(1 << 16) {
         let begun = Instant::now();
-        let mut reader = ReplyReader::new(everything, Box::new(knows));
+        let mut reader = ReplyReader::new(everything, Box::new(NamedTools(knows)));
         for at in 0..text.len() {
             reader.push(&text[at..=at], &mut |_| {});
         }

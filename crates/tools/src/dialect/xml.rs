@@ -28,16 +28,21 @@ pub(crate) fn members(text: &str) -> Option<Map<String, Value>> {
 fn object(found: Vec<(&str, &str)>) -> Map<String, Value> {
     let mut members = Map::new();
     for (name, inner) in found {
-        let value = Value::String(content(inner));
-        match members.get_mut(name) {
-            None => {
-                members.insert(name.to_owned(), value);
-            }
-            Some(Value::Array(all)) => all.push(value),
-            Some(one) => *one = Value::Array(vec![one.take(), value]),
-        }
+        add_member(&mut members, name, content(inner));
     }
     members
+}
+
+/// Adds a member; members of the same name make a list.
+pub(super) fn add_member(members: &mut Map<String, Value>, name: &str, text: String) {
+    let value = Value::String(text);
+    match members.get_mut(name) {
+        None => {
+            members.insert(name.to_owned(), value);
+        }
+        Some(Value::Array(all)) => all.push(value),
+        Some(one) => *one = Value::Array(vec![one.take(), value]),
+    }
 }
 
 /// Splits `text` into its elements, each with name and content.
@@ -74,7 +79,7 @@ fn is_name(c: char) -> bool {
 
 /// Returns where the element `name` ends, and where the text after its closing tag begins. A nested element of the same
 /// name has its own closing tag.
-fn closing(text: &str, name: &str) -> Option<(usize, usize)> {
+pub(super) fn closing(text: &str, name: &str) -> Option<(usize, usize)> {
     let mut at = 0;
     let mut deep = 0usize;
     while let Some(found) = text[at..].find('<') {

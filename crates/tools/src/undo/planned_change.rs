@@ -19,13 +19,21 @@ use crate::{Secrets, Workspace};
 pub enum PlannedChange {
     /// The file gets new content; a symlink at the end of the path is followed, missing folders are created.
     Content(String),
-    /// The file of this name is replaced; missing folders are created.
+    /// The file of this name is replaced, with missing folders created, or deleted.
     Entry(String),
     /// The file of this name is renamed, and nothing of it is lost.
     Moved(String),
 }
 
 impl PlannedChange {
+    /// Returns the path.
+    #[must_use]
+    pub fn into_path(self) -> String {
+        match self {
+            Self::Content(path) | Self::Entry(path) | Self::Moved(path) => path,
+        }
+    }
+
     /// The change of a tool that gives the file at its argument `path` new content.
     pub(crate) fn content_of(arguments: &Value) -> Vec<Self> {
         let path = arguments.get("path").and_then(Value::as_str);

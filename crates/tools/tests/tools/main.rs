@@ -6,4 +6,5 @@ mod attaching;
 mod command_lines;
 mod files;
 mod offer;
+mod replies;
 mod undo;

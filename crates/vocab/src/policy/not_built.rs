@@ -1,7 +1,7 @@
 //! Values of policy rows that no code reads yet. Presets contain them, so that a stored policy says what its preset
 //! means; a user who sets one gets an error, because it would change nothing.
 
-use super::{EndsBy, Nudge, Planning, PolicyPatch, Reasoning, ToolSource};
+use super::{PolicyPatch, Reasoning, ToolSource};
 
 /// A value that has no effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,17 +14,14 @@ pub struct NotBuilt {
 }
 
 /// All of these values, as written in a configuration file.
-pub const VALUES_NOT_BUILT: &[&str] = &["remote", "judged_text", "configured", "incomplete", "deflection", "optional"];
+pub const VALUES_NOT_BUILT: &[&str] = &["remote", "configured"];
 
 impl PolicyPatch {
     /// Returns an error for the first row with a value that has no effect yet.
     pub fn check(&self) -> Result<(), NotBuilt> {
         let refused = [
             ("tools", self.tools.iter().flatten().find_map(|source| tool_source(*source))),
-            ("ends_by", self.ends_by.and_then(ends_by)),
             ("reasoning", self.reasoning.and_then(reasoning)),
-            ("nudges", self.nudges.iter().flatten().find_map(|reason| nudge(*reason))),
-            ("planning", self.planning.and_then(planning)),
         ];
         match refused.into_iter().find_map(|(row, value)| Some(NotBuilt { row, value: value? })) {
             Some(refused) => Err(refused),
@@ -40,32 +37,10 @@ const fn tool_source(source: ToolSource) -> Option<&'static str> {
     }
 }
 
-const fn ends_by(ends_by: EndsBy) -> Option<&'static str> {
-    match ends_by {
-        EndsBy::Text | EndsBy::EndingTool => None,
-        EndsBy::JudgedText => Some("judged_text"),
-    }
-}
-
 const fn reasoning(reasoning: Reasoning) -> Option<&'static str> {
     match reasoning {
         Reasoning::ModelOwn | Reasoning::Low | Reasoning::Medium | Reasoning::High => None,
         Reasoning::Configured => Some("configured"),
-    }
-}
-
-const fn nudge(nudge: Nudge) -> Option<&'static str> {
-    match nudge {
-        Nudge::Empty | Nudge::CutOff | Nudge::NoToolCall => None,
-        Nudge::Incomplete => Some("incomplete"),
-        Nudge::Deflection => Some("deflection"),
-    }
-}
-
-const fn planning(planning: Planning) -> Option<&'static str> {
-    match planning {
-        Planning::No => None,
-        Planning::Optional => Some("optional"),
     }
 }
 
@@ -82,11 +57,7 @@ mod tests {
     fn exactly_the_values_that_would_do_nothing_are_refused() {
         let refused = [
             (r#"{"tools":["built_in","remote"]}"#, "tools", "remote"),
-            (r#"{"ends_by":"judged_text"}"#, "ends_by", "judged_text"),
             (r#"{"reasoning":"configured"}"#, "reasoning", "configured"),
-            (r#"{"nudges":["empty","incomplete"]}"#, "nudges", "incomplete"),
-            (r#"{"nudges":["deflection"]}"#, "nudges", "deflection"),
-            (r#"{"planning":"optional"}"#, "planning", "optional"),
         ];
         for (rows, row, value) in refused {
             assert_eq!(check(rows), Err(format!("`{value}` in `{row}` is not built yet: it would do nothing")));
@@ -98,11 +69,12 @@ mod tests {
     fn every_other_value_is_taken() {
         for rows in [
             "{}",
-            r#"{"tools":["built_in","ending","mcp"],"ends_by":"ending_tool","planning":"no","history":"pruned"}"#,
+            r#"{"tools":["built_in","ending","mcp"],"ends_by":"ending_tool","planning":"always","history":"pruned"}"#,
             r#"{"ends_by":"text","sampling":{"max_tokens":{"fixed":9}},"reasoning":"high","history":"all_that_fits"}"#,
             r#"{"sampling":{"max_tokens":"budget"},"history":"summarised"}"#,
             r#"{"history":{"consolidated":{"messages":9}}}"#,
             r#"{"nudges":["empty","cut_off","no_tool_call"],"sampling":{},"reasoning":"model_own"}"#,
+            r#"{"ends_by":"judged_text","nudges":["incomplete","deflection"],"unasked_changes":"ask"}"#,
         ] {
             assert_eq!(check(rows), Ok(()), "{rows}");
         }

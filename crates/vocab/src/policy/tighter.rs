@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Dialect, OutsideText, Parallel, Planning, ResultCap, Retrieve, Retry, StreamIdle, Titles, TurnCapAction,
-    UnfinishedCall,
+    Dialect, OutsideText, Overview, Parallel, Planning, ResultCap, Retrieve, Retry, StreamIdle, Titles, TurnCapAction,
+    UnaskedChanges, UnfinishedCall,
 };
 
 /// Limits: a lower one is tighter.
@@ -101,6 +101,15 @@ pub(super) fn outside_text(own: &OutsideText, new: &OutsideText) -> bool {
     }
 }
 
+/// Asking is tighter than not asking.
+pub(super) fn unasked_changes(own: &UnaskedChanges, new: &UnaskedChanges) -> bool {
+    match (own, new) {
+        (UnaskedChanges::Ask, UnaskedChanges::Allow) => false,
+        (UnaskedChanges::Ask | UnaskedChanges::Allow, UnaskedChanges::Ask)
+        | (UnaskedChanges::Allow, UnaskedChanges::Allow) => true,
+    }
+}
+
 /// A title costs a model call.
 pub(super) fn titles(own: &Titles, new: &Titles) -> bool {
     match (own, new) {
@@ -113,11 +122,21 @@ pub(super) fn planning(own: &Planning, new: &Planning) -> bool {
     let calls = |planning: &Planning| match planning {
         Planning::No => 0,
         Planning::Optional => 1,
+        Planning::Always => 2,
     };
     calls(new) <= calls(own)
 }
 
 /// Fewer sources send less to the model.
+pub(super) fn overview(own: &Overview, new: &Overview) -> bool {
+    let shown = |overview: &Overview| match overview {
+        Overview::Off => 0,
+        Overview::TextCalls => 1,
+        Overview::On => 2,
+    };
+    shown(new) <= shown(own)
+}
+
 pub(super) fn retrieve(own: &Retrieve, new: &Retrieve) -> bool {
     let sources = |retrieve: &Retrieve| match retrieve {
         Retrieve::Off => 0,

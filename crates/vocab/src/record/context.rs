@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::overview::WorkspaceOverview;
 use crate::{Dialect, ModelName, ToolSpec};
 
 /// The prefix and the offered tools, as they are sent.
@@ -24,9 +25,12 @@ pub struct PinnedContext {
     /// holds for every model of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text_calls: Option<TextCalls>,
+    /// The same for further dialects, where the models of the run write calls in several (M2).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub further_text_calls: Vec<TextCalls>,
 }
 
-/// How some models of a run write calls, although the wire's own format is used with the others (T4).
+/// How some models of a run write calls, although others write them in another way (T4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextCalls {
     /// The dialect they write calls in.
@@ -35,13 +39,21 @@ pub struct TextCalls {
     pub rules: String,
     /// Their names.
     pub models: BTreeSet<ModelName>,
+    /// What they are sent in place of the shared prefix and the rules, where their dialect has a prefix of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
 }
 
 impl PinnedContext {
-    /// Returns the part about calls written as text, if this model gets it and the others don't.
+    /// Returns the parts about calls written as text that only some models get.
+    pub fn partial_text_calls(&self) -> impl Iterator<Item = &TextCalls> {
+        self.text_calls.iter().chain(&self.further_text_calls).filter(|_| self.dialect.is_none())
+    }
+
+    /// Returns the part about calls written as text, if this model gets it and others don't.
     #[must_use]
     pub fn text_calls_of(&self, model: &ModelName) -> Option<&TextCalls> {
-        self.text_calls.as_ref().filter(|text| self.dialect.is_none() && text.models.contains(model))
+        self.partial_text_calls().find(|text| text.models.contains(model))
     }
 
     /// Returns the dialect in which this model writes calls; `None` means the wire's own format.
@@ -54,6 +66,7 @@ impl PinnedContext {
     #[must_use]
     pub fn prefix_of(&self, model: &ModelName) -> Cow<'_, str> {
         match self.text_calls_of(model) {
+            Some(TextCalls { prefix: Some(own), .. }) => Cow::Borrowed(own),
             Some(text) if self.prefix.is_empty() => Cow::Borrowed(&text.rules),
             Some(text) => Cow::Owned(format!("{}\n\n{}", self.prefix, text.rules)),
             None => Cow::Borrowed(&self.prefix),
@@ -70,6 +83,9 @@ pub struct ContextPinned {
     /// Servers whose tools were added to the offer of the open run with this record; once per server and run (M6).
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub joined: BTreeSet<String>,
+    /// What the workspace held, where the policy shows that to the model before the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overview: Option<Box<WorkspaceOverview>>,
 }
 
 #[cfg(test)]
@@ -96,12 +112,24 @@ mod tests {
     #[test]
     fn only_the_models_that_are_named_write_calls_as_text() {
         let (models, rules) = (BTreeSet::from(["a".into()]), "Write [tool()].".to_owned());
-        let text_calls = Some(TextCalls { dialect: Dialect::Bracket, rules, models });
-        let context = PinnedContext { prefix: "p".into(), text_calls, ..PinnedContext::default() };
+        let text_calls = Some(TextCalls { dialect: Dialect::Bracket, rules, models, prefix: None });
+        let own = TextCalls {
+            dialect: Dialect::ToolTag,
+            rules: String::new(),
+            models: BTreeSet::from(["c".into()]),
+            prefix: Some("short".into()),
+        };
+        let further_text_calls = vec![own];
+        let context = PinnedContext { prefix: "p".into(), text_calls, further_text_calls, ..PinnedContext::default() };
         let stored = serde_json::to_string(&context).unwrap();
         let context: PinnedContext = serde_json::from_str(&stored).unwrap();
-        let (a, b) = ("a".into(), "b".into());
-        assert_eq!((context.dialect_of(&a), context.dialect_of(&b)), (Some(Dialect::Bracket), None));
-        assert_eq!((context.prefix_of(&a).as_ref(), context.prefix_of(&b).as_ref()), ("p\n\nWrite [tool()].", "p"));
+        for (model, dialect, prefix) in [
+            ("a", Some(Dialect::Bracket), "p\n\nWrite [tool()]."),
+            ("b", None, "p"),
+            ("c", Some(Dialect::ToolTag), "short"),
+        ] {
+            let model = model.into();
+            assert_eq!((context.dialect_of(&model), context.prefix_of(&model).as_ref()), (dialect, prefix));
+        }
     }
 }

@@ -47,6 +47,8 @@ impl Record {
             | Self::Nudged(_)
             | Self::ToolWithheld(_)
             | Self::PlanChanged(_)
+            | Self::ChildSpawned(_)
+            | Self::ChildReported(_)
             | Self::Compacted(_)
             | Self::CancelAsked(_)
             | Self::UndoStarted(_)

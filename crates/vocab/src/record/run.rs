@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Attendance, Failure, Json, MessageId, ModelName, ModelRole, NanoMoney, Nudge, OutputSpec, Policy, QuestionId,
-    RunId, RunModel, Spending, Timestamp, ToolName, Usage,
+    ReplyFault, RunChanges, RunId, RunModel, Spending, Timestamp, ToolName, Usage,
 };
 
 /// A run began.
@@ -105,6 +105,18 @@ pub struct Nudged {
     pub evidence: String,
     /// The text sent to the model.
     pub text: String,
+    /// What the judge found wrong with the reply (S1), the most important first. The reply is then no longer sent, and
+    /// the text is sent for one turn only. Empty for all other nudges, and in records from before the judge.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<ReplyFault>,
+}
+
+impl Nudged {
+    /// Whether the judge sent the reply back, so that it is no longer part of the history.
+    #[must_use]
+    pub fn rejects_reply(&self) -> bool {
+        !self.faults.is_empty()
+    }
 }
 
 /// Why a nudge was given.
@@ -129,6 +141,8 @@ pub enum NudgeCause {
     Withheld,
     /// The context window is full and nothing more can be left out: the model must wrap up (C3).
     ContextFull,
+    /// The plan can't be carried out to its end: the model goes on by itself, and is told which steps are done (S3).
+    PlanLeft,
 }
 
 /// How the history was shortened.
@@ -255,4 +269,8 @@ pub struct RunEnded {
     /// Set when a model is to write a title for the session now.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_title: bool,
+    /// What the run really did, by its records; absent where there is nothing to say, and in records from before this
+    /// field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Box<RunChanges>>,
 }

@@ -69,7 +69,7 @@ pub enum NextAttempt {
     },
     /// No further attempt to get a summary from a model: a plain one takes its place (a `Compacted` follows).
     PlainSummary,
-    /// No further attempt: the run ends.
+    /// No further attempt: the run ends; without a planner's reply it goes on without a plan.
     End,
 }
 
@@ -119,7 +119,7 @@ pub struct ModelReplied {
     /// The message to the model about a call in the reply that could not be parsed (T4).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
-    /// What the model was called for; a reply in any other role than `turn` never enters the history.
+    /// What the model was called for; only replies in the roles `turn` and `synthesis` enter the history.
     #[serde(default, skip_serializing_if = "ModelRole::is_turn")]
     pub role: ModelRole,
     /// Whether the request was read from the provider's cache; absent where nothing is known of one.

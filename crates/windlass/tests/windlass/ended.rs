@@ -95,6 +95,7 @@ fn ended(answer: &str) -> Record {
         output: None,
         cut_off: false,
         dropped: Vec::new(),
+        changes: None,
     }
     .into()
 }

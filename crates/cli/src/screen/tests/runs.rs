@@ -219,9 +219,9 @@ fn nudges_steering_plans_and_resuming_are_lines_of_ours() {
     stage.record(MessageAccepted::new("1", "typed right above"));
     stage.record(RunResumed { attendance: Attendance::default(), deadline: None, withdrawn: None });
     let why = NudgeCause::Reply(Nudge::Empty);
-    stage.record(Nudged { why, evidence: String::new(), text: "go on".into() });
+    stage.record(Nudged { why, evidence: String::new(), text: "go on".into(), faults: Vec::new() });
     stage.record(MessageAccepted::new("2", "and the\ntests too"));
-    let item = |step: &str, status| PlanItem { step: step.into(), status };
+    let item = |step: &str, status| PlanItem::new(step, status);
     let items = vec![item("a", PlanStatus::Done), item("b", PlanStatus::Doing), item("c", PlanStatus::Open)];
     stage.record(PlanChanged { items });
     stage.shows(

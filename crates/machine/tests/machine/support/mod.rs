@@ -4,15 +4,16 @@
 use std::collections::BTreeMap;
 
 use windlass_machine::{
-    CallResult, Effect, Fact, Input, OpenApprovals, RunSettings, State, VerifiedCall, apply, decide, decide_again,
-    legal, outstanding, preset,
+    CallResult, Effect, Fact, Input, OpenApprovals, PlannedStep, RunSettings, State, VerifiedCall, apply, decide,
+    decide_again, legal, outstanding, preset,
 };
 use windlass_vocab::{
-    Answer, AnsweredBy, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, Coverage, EffectClass,
-    Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json, LeaseTaken, Message, NextAttempt,
-    Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext, Policy, PreparedCall, Preview, QuestionAsked,
-    QuestionOption, Record, Remedy, RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, StopReason,
-    Timestamp, ToolName, ToolSpec, TurnMode, Usage, Verdict,
+    Answer, AnsweredBy, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, ChildReported,
+    Coverage, EffectClass, EndReason, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json,
+    LeaseTaken, Message, NanoMoney, NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext,
+    Planning, Policy, PreparedCall, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, Remedy,
+    RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, Spending, StopBy, StopReason, Timestamp, ToolName,
+    ToolSpec, TurnMode, Usage, Verdict,
 };
 
 /// What the model does in one turn.
@@ -111,6 +112,12 @@ pub(crate) struct World {
     pub(crate) reported: u64,
     /// What a model does when it is asked for a summary.
     pub(crate) summary: Move,
+    /// The steps that a planner writes.
+    pub(crate) plan: Vec<PlannedStep>,
+    /// How the run of each child session ends; the last repeats.
+    pub(crate) child_ends: Vec<EndReason>,
+    /// Whether each child session asks something first.
+    pub(crate) children_ask: bool,
     /// How often each call's effect took place.
     pub(crate) executed: BTreeMap<String, u32>,
     /// How often the content of a file read was changed, by the read's arguments.
@@ -159,6 +166,9 @@ impl World {
             wrap_up: "This is done, that is not.",
             reported: 10,
             summary: Move::Text("What was said before."),
+            plan: Vec::new(),
+            child_ends: vec![EndReason::Completed],
+            children_ask: false,
             executed: BTreeMap::new(),
             changes: BTreeMap::new(),
             found: BTreeMap::new(),
@@ -282,6 +292,9 @@ impl World {
             wrap_up: self.wrap_up,
             reported: self.reported,
             summary: self.summary.clone(),
+            plan: self.plan.clone(),
+            child_ends: self.child_ends.clone(),
+            children_ask: self.children_ask,
             executed: BTreeMap::new(),
             changes: self.changes.clone(),
             found: BTreeMap::new(),
@@ -335,9 +348,15 @@ impl World {
             Effect::Receive => panic!("nothing to receive"),
             Effect::Pin(_) => {
                 let prefix = "You are a test.".into();
-                Fact::Pinned(PinnedContext { prefix, offer: self.specs(), ..PinnedContext::default() })
+                Fact::Pinned(PinnedContext { prefix, offer: self.specs(), ..PinnedContext::default() }, None)
             }
-            Effect::CallModel { key, mode, .. } => self.model(*key, *mode),
+            Effect::CallModel { key, mode, .. } => match (*mode, self.model(*key, *mode)) {
+                (TurnMode::Plan, Fact::Replied { attempt, parts, stop, usage, .. }) => {
+                    Fact::Planned { attempt, parts, stop, usage, steps: self.plan.clone() }
+                }
+                (_, fact) => fact,
+            },
+            Effect::RunStep { child, stop, rounds, .. } => self.run_child(*child, *stop, *rounds),
             Effect::HandBack(key) => {
                 let usage = Usage { output: 2, estimated: true, ..Usage::default() };
                 Fact::HandedBack { attempt: *key, text: "so far".into(), usage }
@@ -376,7 +395,36 @@ impl World {
         }
     }
 
-    fn specs(&self) -> Vec<ToolSpec> {
+    /// A child session is found again by its position, so it runs once however often this is called.
+    fn run_child(&mut self, child: CallId, stop: Option<StopBy>, rounds: u32) -> Fact {
+        self.executed.insert(format!("child {child}"), 1);
+        if self.children_ask && rounds < 2 && stop.is_none() {
+            let asked = QuestionAsked {
+                question: QuestionId(7),
+                kind: QuestionKind::Approval { call: child },
+                preview: None,
+                options: vec![QuestionOption::No, QuestionOption::Once, QuestionOption::Edit],
+                expires: None,
+                default: QuestionOption::No,
+                elicitation: None,
+                because: None,
+            };
+            return Fact::StepAsked { child, asked: Box::new(asked) };
+        }
+        let place = usize::try_from(child.index).expect("few").min(self.child_ends.len() - 1);
+        let reason = if stop.is_some() { EndReason::Cancelled } else { self.child_ends[place] };
+        Fact::StepReported(ChildReported {
+            child,
+            session: Some(self.state.session),
+            reason,
+            answer: format!("child {child} ended"),
+            changed: vec![format!("f{}", child.index)],
+            usage: Usage { input: 100, output: 10, calls: 1, ..Usage::default() },
+            spent: Spending { cost: NanoMoney(1_000), tokens: 110 },
+        })
+    }
+
+    pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let spec = |index: usize| ToolSpec {
             name: ToolName(format!("scripted.t{index}")),
             wire_name: format!("scripted__t{index}"),
@@ -410,7 +458,9 @@ impl World {
         if mode == TurnMode::WrapUp {
             return replied(vec![Part::Text { text: self.wrap_up.into() }], StopReason::Stop, vec![]);
         }
-        let summaries = self.state.control.run.as_ref().map_or(0, |run| run.summaries);
+        // The script of a run that plans has a move for its plan and its answer, too.
+        let plans = self.run_settings.policy.planning == Planning::Always;
+        let summaries = self.state.control.run.as_ref().filter(|_| !plans).map_or(0, |run| run.summaries);
         let turn = (key.turn.0 - 1).saturating_sub(summaries) as usize;
         let mut step = match mode {
             TurnMode::Summary => self.summary.clone(),

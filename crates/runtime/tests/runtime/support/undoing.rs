@@ -30,6 +30,8 @@ pub(crate) enum Operation {
     Write(&'static str, String),
     Edit(&'static str, &'static str, &'static str),
     Move(&'static str, &'static str, Overwrite),
+    Append(&'static str, &'static str),
+    Delete(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,8 @@ impl Operation {
             Self::Edit(path, old, new) => {
                 ScriptStep::call("edit_file", json!({"path": path, "old_text": old, "new_text": new}))
             }
+            Self::Append(path, text) => ScriptStep::call("append_file", json!({"path": path, "text": text})),
+            Self::Delete(path) => ScriptStep::call("delete_file", json!({"path": path})),
             Self::Move(from, to, overwrite) => {
                 let overwrite = *overwrite == Overwrite::Yes;
                 ScriptStep::call("move_file", json!({"from": from, "to": to, "overwrite": overwrite}))

@@ -37,6 +37,8 @@ fn no_path_leads_out_of_the_workspace() {
             ("read_file", json!({"path": path})),
             ("write_file", json!({"path": path, "content": "broken"})),
             ("edit_file", json!({"path": path, "old_text": "outside", "new_text": "broken"})),
+            ("append_file", json!({"path": path, "text": "broken"})),
+            ("delete_file", json!({"path": format!("{path}/../secret.txt")})),
             ("move_file", json!({"from": "in.txt", "to": format!("{path}/new")})),
             ("search_files", json!({"pattern": "outside", "path": path})),
             ("list_directory", json!({"path": format!("{path}/..")})),

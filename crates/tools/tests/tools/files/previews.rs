@@ -102,6 +102,24 @@ fn a_move_says_what_it_overwrites() {
     assert_eq!(body("b", false), "There is a file of 2 bytes already: nothing would be moved.");
 }
 
+// proves T8
+#[test]
+fn what_is_added_and_what_is_deleted_is_shown() {
+    let room = Room::with(&[("a", "one\n"), ("b", "\0\0")]);
+    let add = |path: &str| shown(&room, "append_file", &json!({"path": path, "text": "two"}));
+    let (title, body) = add("a");
+    assert!(title == "Add to a" && body.contains("\n+two\n"), "{title} {body}");
+    let (title, body) = add("new");
+    assert!(title == "Create new (4 bytes)" && body.contains("\n+two\n"), "{title} {body}");
+    let delete = |path: &str| shown(&room, "delete_file", &json!({"path": path}));
+    let (title, body) = delete("a");
+    assert!(title == "Delete a (a file of 4 bytes)" && body.contains("\n-one\n"), "{title} {body}");
+    assert!(delete("b").1.contains("no file"), "{:?}", delete("b"));
+    assert_eq!(delete("none").1, "There is no none yet.");
+    std::os::unix::fs::symlink("/etc", room.root().join("out")).unwrap();
+    assert_eq!(delete("out"), ("Delete out (a link)".to_owned(), "What the link leads to stays.".to_owned()));
+}
+
 // proves T8: fails closed when a preview fails
 #[test]
 fn what_can_not_be_shown_does_not_run() {
@@ -130,6 +148,12 @@ fn a_call_whose_arguments_can_never_be_used_is_invalid_and_recommends_no_rule() 
         ("write_file", json!({"path": "a", "content": "\u{27e6}secret:a\u{27e7}"}), placeholder),
         ("edit_file", edit("/etc/passwd", "a"), outside),
         ("edit_file", edit("d/file", "\u{27e6}secret:a\u{27e7}"), placeholder),
+        ("append_file", json!({"path": "../out", "text": "x"}), outside),
+        ("append_file", json!({"path": "d", "text": "x"}), "is a directory"),
+        ("append_file", json!({"path": "a", "text": "\u{27e6}secret:a\u{27e7}"}), placeholder),
+        ("delete_file", json!({"path": "../a"}), outside),
+        ("delete_file", json!({"path": "out/passwd"}), outside),
+        ("delete_file", json!({"path": "d"}), "is a directory"),
         ("move_file", json!({"from": "../a", "to": "b"}), outside),
         ("move_file", json!({"from": "d/file", "to": "/tmp/b"}), outside),
         ("read_file", json!({"path": "../a"}), outside),
@@ -190,6 +214,8 @@ fn a_path_with_a_line_break_is_one_line_of_a_preview() {
         ("write_file", json!({"path": path, "content": "x\n"})),
         ("edit_file", json!({"path": path, "old_text": "x", "new_text": "y"})),
         ("move_file", json!({"from": path, "to": path})),
+        ("append_file", json!({"path": path, "text": "y"})),
+        ("delete_file", json!({"path": path})),
     ] {
         let (title, body) = shown(&room, tool, &arguments);
         assert!(title.contains(r#""a\n+++ b\n+harmless""#), "{title}");

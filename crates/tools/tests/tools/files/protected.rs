@@ -53,6 +53,8 @@ fn ways(path: &str) -> Vec<(&'static str, Value)> {
         ("edit_file", json!({"path": path, "old_text": "a", "new_text": "x"})),
         ("move_file", json!({"from": path, "to": "elsewhere"})),
         ("move_file", json!({"from": "plain", "to": path, "overwrite": true})),
+        ("append_file", json!({"path": path, "text": "x"})),
+        ("delete_file", json!({"path": path})),
     ]
 }
 

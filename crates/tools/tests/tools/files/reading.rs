@@ -18,7 +18,7 @@ fn a_directory_is_listed_folders_first_with_sizes_and_a_limit() {
     assert_eq!(room.ok("list_directory", &json!({})), "z/\na.txt  1,234\nb.txt  5\nq\u{fffd}  0\nl -> nowhere");
     let few = room.ok("list_directory", &json!({"limit": 2}));
     assert!(few.starts_with("z/\na.txt  1,234\n[2 of 5 entries shown"), "{few}");
-    assert!(room.refused("list_directory", &json!({"path": "a.txt"})).contains("not a directory"));
+    assert!(room.wrong("list_directory", &json!({"path": "a.txt"})).contains("is a file, not a directory"));
     assert!(room.missing("list_directory", &json!({"path": "none"})).contains("There is no `none`"));
 }
 
@@ -49,7 +49,7 @@ fn a_file_is_read_in_windows_that_join_to_the_whole() {
     assert_eq!(room.ok("read_file", &json!({"path": "short", "offset": 2})), "b\n[from line 2 to the end of the file]");
     assert_eq!(
         room.ok("read_file", &json!({"path": "long", "offset": 3, "limit": 2})),
-        "line 3 é\nline 4 é\n[lines 3 to 4 of a file of 50,893 bytes; go on with offset 5]"
+        "line 3 é\nline 4 é\n[lines 3 to 4 of 4,000; go on with offset 5, and no limit to get all the rest]"
     );
     assert!(room.missing("read_file", &json!({"path": "short", "offset": 9})).contains("it has 2 lines"));
     for (path, whole) in [("long", &long), ("wide", &wide)] {
@@ -178,4 +178,28 @@ proptest! {
         };
         prop_assert_eq!(back, path);
     }
+}
+
+// proves T3, L11: every optional argument filled in, as small models do, hurts nobody
+#[test]
+fn optional_arguments_that_say_nothing_are_harmless() {
+    let room = Room::with(&[("a.txt", "one\ntwo\nthree\n"), ("d/b.txt", "two\n")]);
+    let filled = room.ok("read_file", &json!({"path": "a.txt", "column": 1, "limit": 1, "offset": 1}));
+    assert_eq!(filled, "one\n[lines 1 to 1 of 3; go on with offset 2, and no limit to get all the rest]");
+    for arguments in [
+        json!({"path": "a.txt", "column": 0, "limit": 0, "offset": 0}),
+        json!({"path": "a.txt", "column": null, "limit": "", "offset": " "}),
+    ] {
+        assert_eq!(room.ok("read_file", &arguments), "one\ntwo\nthree\n", "{arguments}");
+    }
+    let text = room.missing("read_file", &json!({"path": "a.txt", "column": 9}));
+    assert_eq!(text, "Line 1 of `a.txt` has only 3 bytes: leave column out.");
+    let listed = room.ok("list_directory", &json!({}));
+    for arguments in [json!({"path": "", "limit": 0}), json!({"path": null, "limit": null})] {
+        assert_eq!(room.ok("list_directory", &arguments), listed, "{arguments}");
+    }
+    let found = room.ok("search_files", &json!({"pattern": "two"}));
+    let filled =
+        json!({"pattern": "two", "path": "", "glob": "", "in": "", "context": "", "limit": 0, "literal": false});
+    assert_eq!(room.ok("search_files", &filled), found);
 }

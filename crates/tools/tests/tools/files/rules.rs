@@ -43,7 +43,9 @@ fn ways_to_read(path: &str) -> Vec<(&'static str, Value)> {
         ("search_files", json!({"pattern": "", "path": path, "in": "names"})),
         ("edit_file", json!({"path": path, "old_text": "a treasurer", "new_text": "x"})),
         ("edit_file", json!({"path": path, "old_text": "a treasure", "new_text": "x"})),
+        ("append_file", json!({"path": path, "text": "x"})),
         ("move_file", json!({"from": path, "to": "plain"})),
+        ("delete_file", json!({"path": path})),
     ]
 }
 
@@ -53,6 +55,8 @@ fn ways_to_write(path: &str) -> Vec<(&'static str, Value)> {
         ("edit_file", json!({"path": path, "old_text": "treasure", "new_text": "x"})),
         ("move_file", json!({"from": path, "to": "plain"})),
         ("move_file", json!({"from": "notes", "to": path, "overwrite": true})),
+        ("append_file", json!({"path": path, "text": "x"})),
+        ("delete_file", json!({"path": path})),
     ]
 }
 
@@ -139,7 +143,7 @@ fn what_a_denied_link_leads_to_is_read_by_no_tool() {
 // proves X5
 #[test]
 fn what_must_not_be_written_is_changed_by_no_tool() {
-    for name in ["write", "write_file", "edit_file", "move_file", "*"] {
+    for name in ["write", "write_file", "edit_file", "move_file", "append_file", "delete_file", "*"] {
         let permissions = denying(&[&format!("{name}(secrets/)"), &format!("{name}(**/.env)")]);
         for path in ["secrets/key", "link/key", "deep/../key", "app/alias", "app/.env", "secrets/new", "app/.Env"] {
             let room = furnished();
@@ -308,6 +312,8 @@ enum Operation {
     Write(&'static str),
     Edit(&'static str, &'static str),
     Move(&'static str, &'static str, bool),
+    Append(&'static str),
+    Delete(&'static str),
     Search(&'static str),
     Names(&'static str),
     List(&'static str),
@@ -322,6 +328,8 @@ fn operation() -> impl Strategy<Value = Operation> {
             .prop_map(|(path, text)| Operation::Edit(path, text)),
         (path(), path(), any::<bool>()).prop_map(|(from, to, over)| Operation::Move(from, to, over)),
         (path(), path(), any::<bool>()).prop_map(|(from, to, over)| Operation::Move(from, to, over)),
+        path().prop_map(Operation::Append),
+        path().prop_map(Operation::Delete),
         path().prop_map(Operation::Search),
         path().prop_map(Operation::Names),
         path().prop_map(Operation::List),
@@ -335,6 +343,8 @@ impl Operation {
             Self::Write(path) => ("write_file", json!({"path": path, "content": "line\n"})),
             Self::Edit(path, text) => ("edit_file", json!({"path": path, "old_text": text, "new_text": "tin"})),
             Self::Move(from, to, over) => ("move_file", json!({"from": from, "to": to, "overwrite": over})),
+            Self::Append(path) => ("append_file", json!({"path": path, "text": "line"})),
+            Self::Delete(path) => ("delete_file", json!({"path": path})),
             Self::Search(path) => ("search_files", json!({"pattern": "gold|line", "path": path, "context": 3})),
             Self::Names(path) => ("search_files", json!({"pattern": "", "path": path, "in": "names"})),
             Self::List(path) => ("list_directory", json!({"path": path})),
@@ -361,6 +371,8 @@ proptest! {
             Just(("read_file", "write_file")),
             Just(("search_files", "move_file")),
             Just(("list_directory", "edit_file")),
+            Just(("read", "append_file")),
+            Just(("read", "delete_file")),
         ],
         mode in prop_oneof![Just(Mode::Default), Just(Mode::Bypass)],
     ) {

@@ -94,6 +94,8 @@ fn no_path_with_a_placeholder_is_used() {
         ("edit_file", json!({"path": path, "old_text": "x", "new_text": "y"})),
         ("move_file", json!({"from": "a.txt", "to": format!("b/{path}")})),
         ("move_file", json!({"from": path, "to": "b"})),
+        ("append_file", json!({"path": path, "text": "x"})),
+        ("delete_file", json!({"path": path})),
         ("read_file", json!({"path": path})),
         ("list_directory", json!({"path": path})),
         ("search_files", json!({"pattern": "x", "path": path})),
@@ -115,6 +117,8 @@ fn a_preview_shows_no_secret_of_the_file_it_changes() {
     for (tool, arguments) in [
         ("write_file", json!({"path": "a.txt", "content": "one\n"})),
         ("edit_file", json!({"path": "a.txt", "old_text": "two", "new_text": "2"})),
+        ("append_file", json!({"path": "a.txt", "text": "three"})),
+        ("delete_file", json!({"path": "a.txt"})),
     ] {
         let call = ReplyCall { name: tool.into(), arguments: arguments.to_string(), provider_id: None, mended: None };
         let body = room.offer.prepare(&call, &strict, &[]).preview.unwrap().body;

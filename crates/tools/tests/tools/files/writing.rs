@@ -83,6 +83,7 @@ fn a_placeholder_is_never_written() {
     for (tool, arguments) in [
         ("write_file", json!({"path": "f", "content": "key = ⟦secret:API_KEY⟧"})),
         ("edit_file", json!({"path": "f", "old_text": "?", "new_text": "⟦secret:API_KEY⟧"})),
+        ("append_file", json!({"path": "f", "text": "key = ⟦secret:API_KEY⟧"})),
         ("run_command", json!({"command": "echo ⟦secret:API_KEY⟧ > f"})),
     ] {
         // The tool itself refuses it, even if everything is allowed.
@@ -100,7 +101,7 @@ fn an_edit_is_made_once_and_can_be_asked_about() {
     let room = Room::with(&[("f", "one\r\ntwo\r\nthree\r\n")]);
     let arguments = json!({"path": "f", "old_text": "two\nthree", "new_text": "2\n3"});
     assert_eq!(room.verify("edit_file", &arguments), Verification::NotDone);
-    assert_eq!(room.ok("edit_file", &arguments), "Edited f.");
+    assert_eq!(room.ok("edit_file", &arguments), "Edited f. It reads now:\none\n2\n3");
     assert_eq!(room.text("f"), "one\r\n2\r\n3\r\n");
     assert_eq!(room.verify("edit_file", &arguments), Verification::Done(Outcome::ok("Edited f.")));
     assert!(room.missing("edit_file", &arguments).contains("does not occur"));
@@ -132,4 +133,137 @@ fn a_move_is_made_once_replaces_nothing_unasked_and_can_be_asked_about() {
     assert_eq!(room.text("folder/x"), "X");
     assert!(room.wrong("move_file", &json!({"from": "b", "to": "folder"})).contains("is a directory"));
     assert!(room.missing("move_file", &json!({"from": "none", "to": "x"})).contains("There is no `none`"));
+}
+
+// proves T10, J4
+#[test]
+fn lines_are_added_at_the_end_of_a_file_or_make_one() {
+    let room = Room::with(&[("f", "one"), ("script", "#!/bin/sh\n")]);
+    let script = room.root().join("script");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o750)).unwrap();
+    room.ok("append_file", &json!({"path": "script", "text": "id"}));
+    assert_eq!(room.text("script"), "#!/bin/sh\nid\n");
+    assert_eq!(script.metadata().unwrap().permissions().mode() & 0o777, 0o750);
+    let two = json!({"path": "f", "text": "two"});
+    // Somebody may have added more below the text since.
+    assert_eq!(room.verify("append_file", &two), Verification::Unknown);
+    assert_eq!(room.ok("append_file", &two), "Added to f. It reads now:\none\ntwo");
+    assert_eq!(room.text("f"), "one\ntwo\n");
+    // It may have ended so before.
+    assert_eq!(room.verify("append_file", &two), Verification::Unknown);
+    let new = json!({"path": "a/b/new", "text": "x\n"});
+    assert_eq!(room.verify("append_file", &new), Verification::NotDone);
+    assert_eq!(room.ok("append_file", &new), "Made a/b/new. It reads now:\nx");
+    assert_eq!(room.text("a/b/new"), "x\n");
+    std::fs::write(room.root().join("latin1"), b"caf\xe9").unwrap();
+    assert!(room.refused("append_file", &json!({"path": "latin1", "text": "x"})).contains("not UTF-8"));
+    for path in ["", ".", "a", "new/"] {
+        room.wrong("append_file", &json!({"path": path, "text": "x"}));
+    }
+}
+
+// proves T10, J4
+#[test]
+fn one_file_or_link_is_deleted_and_never_a_folder() {
+    let room = Room::with(&[("a", "A"), ("b", "B"), ("dir/x", "X"), ("dir/y", "Y")]);
+    std::os::unix::fs::symlink("dir", room.root().join("link")).unwrap();
+    let x = json!({"path": "dir/x"});
+    assert_eq!(room.verify("delete_file", &x), Verification::NotDone);
+    let done = "dir/x is deleted. In dir/ there is now: y.";
+    assert_eq!(room.ok("delete_file", &x), done);
+    assert_eq!(room.verify("delete_file", &x), Verification::Done(Outcome::ok(done)));
+    assert!(room.missing("delete_file", &x).contains("There is no `dir/x`"));
+    assert_eq!(room.ok("delete_file", &json!({"path": "link/y"})), "link/y is deleted. In link/ there is nothing now.");
+    assert_eq!(
+        room.ok("delete_file", &json!({"path": "link"})),
+        "link is deleted. In the workspace there are now: a, b, dir/."
+    );
+    for path in ["dir", "dir/", ".", ""] {
+        room.wrong("delete_file", &json!({"path": path}));
+    }
+    assert!(room.root().join("dir").is_dir());
+    assert_eq!(room.ok("delete_file", &json!({"path": "a"})), "a is deleted. In the workspace there are now: b, dir/.");
+}
+
+// proves X5: names that a rule forbids to read, or asks about, are not in a result
+#[test]
+fn a_result_names_no_file_that_must_not_be_read() {
+    let room = Room::with(&[("a", "A"), ("b", "B"), ("key", "K"), ("pin", "P")]);
+    let rule = |rule: &str| vec![rule.parse().unwrap()];
+    let permissions = Permissions { deny: rule("read(key)"), ask: rule("read(pin)"), ..Permissions::default() };
+    let told = room.checked(&permissions, "delete_file", &json!({"path": "a"})).text;
+    assert_eq!(told, "a is deleted. In the workspace there is now: b.");
+}
+
+// proves T10: a result says how things are now
+#[test]
+fn a_change_answers_how_the_file_or_its_folder_is_now() {
+    let long: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let room = Room::with(&[("long", &long), ("docs/a.txt", "a")]);
+    let told = room.ok("edit_file", &json!({"path": "long", "old_text": "line 9\n", "new_text": "nine\n"}));
+    assert_eq!(told, "Edited long. Lines 7 to 11 of 30 read now:\nline 7\nline 8\nnine\nline 10\nline 11");
+    let told = room.ok("edit_file", &json!({"path": "docs/a.txt", "old_text": "  a", "new_text": "  b"}));
+    assert!(told.starts_with("Edited docs/a.txt. old_text fits but for white space"), "{told}");
+    assert_eq!(room.text("docs/a.txt"), "b");
+    let new = json!({"path": "docs/b.txt", "content": "b"});
+    assert_eq!(room.ok("write_file", &new), "Wrote 1 bytes to docs/b.txt. In docs/ there are now: a.txt, b.txt.");
+    assert_eq!(room.ok("write_file", &new), "Wrote 1 bytes to docs/b.txt.");
+    let told = room.ok("move_file", &json!({"from": "docs/b.txt", "to": "b.txt"}));
+    assert_eq!(told, "Moved docs/b.txt to b.txt. In the workspace there are now: b.txt, docs/, long.");
+    for number in 0..30 {
+        std::fs::write(room.root().join(format!("docs/{number:02}")), "").unwrap();
+    }
+    let told = room.ok("delete_file", &json!({"path": "docs/00"}));
+    assert!(told.ends_with(" 19, 20 and 10 more."), "{told}");
+}
+
+// proves T10: the right path is named at once
+#[test]
+fn a_path_that_is_not_there_is_answered_with_similar_ones_and_the_folder() {
+    let room = Room::with(&[("a.txt", "a"), ("docs/notes-2024.txt", "n"), ("docs/deep/x.md", "x")]);
+    let here = "In the workspace there are: a.txt, docs/.";
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "notes.txt"})),
+        ("edit_file", json!({"path": "notes.txt", "old_text": "a", "new_text": "b"})),
+        ("move_file", json!({"from": "notes.txt", "to": "b.txt"})),
+        ("delete_file", json!({"path": "notes.txt"})),
+        ("list_directory", json!({"path": "notes.txt"})),
+        ("search_files", json!({"path": "notes.txt", "pattern": "a"})),
+    ] {
+        let told = room.missing(tool, &arguments);
+        assert_eq!(
+            told,
+            format!("There is no `notes.txt` in the workspace. Similar: docs/notes-2024.txt. {here}"),
+            "{tool}"
+        );
+    }
+    let told = room.missing("read_file", &json!({"path": "none/y.md"}));
+    assert_eq!(told, format!("There is no `none/y.md` in the workspace. {here}"));
+    let told = room.missing("list_directory", &json!({"path": "doc"}));
+    assert!(told.contains("Similar: docs/."), "{told}");
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "docs"})),
+        ("edit_file", json!({"path": "docs", "old_text": "a", "new_text": "b"})),
+    ] {
+        let told = room.wrong(tool, &arguments);
+        assert!(told.ends_with("In docs/ there are: deep/, notes-2024.txt."), "{told}");
+    }
+}
+
+// proves X5: a refusal names nothing that a rule forbids to read, or asks about
+#[test]
+fn no_hidden_file_is_named_in_place_of_one_that_is_not_there() {
+    let room =
+        Room::with(&[("notes-1.txt", "a"), ("notes-2.txt", "a"), ("secret/notes.txt", "a"), ("notes-3.txt", "a")]);
+    let rules = |rules: &[&str]| rules.iter().map(|rule| rule.parse().unwrap()).collect();
+    let (deny, ask) = (rules(&["read(notes-1.txt)", "read(secret/)"]), rules(&["read(notes-2.txt)"]));
+    let permissions = Permissions { deny, ask, ..Permissions::default() };
+    let told = room.checked(&permissions, "read_file", &json!({"path": "notes.txt"})).text;
+    assert!(told.contains("Similar: notes-3.txt."), "{told}");
+    for hidden in ["notes-1", "notes-2", "secret/notes"] {
+        assert!(!told.contains(hidden), "{told}");
+    }
+    let nothing = Permissions { deny: rules(&["read"]), ..Permissions::default() };
+    let told = room.checked(&nothing, "write_file", &json!({"path": "new.txt", "content": "x"})).text;
+    assert_eq!(told, "Wrote 1 bytes to new.txt.");
 }

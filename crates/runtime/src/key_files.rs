@@ -27,7 +27,7 @@ const ENDINGS: [&str; 8] = [".pem", ".key", ".p12", ".pfx", ".jks", ".keystore",
 const EXAMPLES: [&str; 4] = [".example", ".sample", ".template", ".dist"];
 
 /// Whether the file at this path holds keys or passwords, by its name.
-pub(super) fn is_key_file(path: &str) -> bool {
+pub(crate) fn is_key_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     let is_example = EXAMPLES.iter().any(|ending| name.ends_with(ending));
     let is_env = name == ".env" || name.starts_with(".env.") || name.ends_with(".env");

@@ -1,0 +1,75 @@
+//! The run of a child session that carries out a step (S3): under which policy it runs, and what it reports.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU64;
+
+use windlass_vocab::{
+    CallId, ChildReported, Dollars, EndReason, EndsBy, Overview, Planning, Policy, Record, RunEnded, SessionId,
+    SpendingLimit, Timestamp, Titles,
+};
+
+use crate::state::State;
+
+/// Returns the policy of a child that starts at this time: the run's own, without a plan and a title, and with what is
+/// left of its limits (M7). Limits that all sessions share are left as they are: they count the child by themselves.
+#[must_use]
+pub fn child_policy(state: &State, at: Timestamp) -> Option<Policy> {
+    let run = state.control.run.as_ref()?;
+    let mut policy = Policy { planning: Planning::No, titles: Titles::Off, ..run.policy().clone() };
+    // Its message names the whole job, by which its reply must not be judged, and has the text of its file.
+    if policy.ends_by == EndsBy::JudgedText {
+        policy.ends_by = EndsBy::Text;
+    }
+    policy.overview = Overview::Off;
+    for limit in SpendingLimit::ALL {
+        let Some(left) = state.control.left_of(run, limit, at) else { continue };
+        let count = NonZeroU64::new(left.max(1));
+        match limit {
+            SpendingLimit::RunCost => policy.run_cost_limit = Some(Dollars::of_nano(left)),
+            SpendingLimit::SessionCost => policy.session_cost_limit = Some(Dollars::of_nano(left)),
+            SpendingLimit::RunTokens => policy.run_token_limit = count,
+            SpendingLimit::SessionTokens => policy.session_token_limit = count,
+            SpendingLimit::RunTime => policy.run_time_limit_ms = count,
+            SpendingLimit::DayCost
+            | SpendingLimit::DayTokens
+            | SpendingLimit::AgentCost
+            | SpendingLimit::AgentTokens => {}
+        }
+    }
+    Some(policy)
+}
+
+/// Returns what a child session reports, by its records; `None` while its run is open.
+#[must_use]
+pub fn child_report(child: CallId, session: SessionId, records: &[Record]) -> Option<ChildReported> {
+    let state = State::fold(session, records);
+    if state.control.run.is_some() {
+        return None;
+    }
+    let (_, ended) = state.control.last.as_ref()?;
+    let changed: BTreeSet<&String> = records
+        .iter()
+        .filter_map(|record| match record {
+            Record::FilesChanged(files) => Some(files.changes.keys()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let RunEnded { reason, answer, usage, .. } = ended.as_ref().clone();
+    let (changed, spent) = (changed.into_iter().cloned().collect(), state.control.spending);
+    Some(ChildReported { child, session: Some(session), reason, answer, changed, usage, spent })
+}
+
+/// Returns the report of a child that was never started, or that can't be opened.
+#[must_use]
+pub fn report_without_child(child: CallId, reason: EndReason, why: &str) -> ChildReported {
+    ChildReported {
+        child,
+        session: None,
+        reason,
+        answer: why.to_owned(),
+        changed: Vec::new(),
+        usage: windlass_vocab::Usage::default(),
+        spent: windlass_vocab::Spending::default(),
+    }
+}

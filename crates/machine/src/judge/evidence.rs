@@ -1,0 +1,276 @@
+//! What the records of a run show of its work: the request, the calls with their outcomes, and the changes of files.
+//! The judge decides by it, and the end of the run states it. All lists are bounded: every decision works on a copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use windlass_vocab::{
+    Attachment, CallFinished, CallRequested, Change, Changes, EffectClass, FileState, MessageAccepted, MovedPath,
+    OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName,
+};
+
+use super::request::base_name;
+use crate::call::Call;
+use crate::notes::one_line;
+
+/// The most bytes kept of a request, and characters of a command or of a call's arguments.
+const REQUEST_BYTES: usize = 6_000;
+const COMMAND_CHARS: usize = 200;
+const ARGUMENT_CHARS: usize = 1_000;
+/// The most entries of each list.
+const KEPT: usize = 100;
+/// The most calls whose arguments are kept.
+const EFFECTS: usize = 40;
+
+/// What the person asked for: their words alone, without what was added to the message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestWords {
+    pub(crate) text: String,
+    /// Files whose text came with the message.
+    pub(crate) attached: BTreeSet<String>,
+}
+
+impl RequestWords {
+    pub(crate) fn of(accepted: &MessageAccepted) -> Self {
+        let mut words = Self::default();
+        words.add(accepted);
+        words
+    }
+
+    /// Adds a message that joined the run.
+    pub(crate) fn add(&mut self, accepted: &MessageAccepted) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(&crate::notes::cut_text(&accepted.text, REQUEST_BYTES));
+        self.attached.extend(accepted.attachments.iter().filter_map(|attachment| match attachment {
+            Attachment::Text(text) => Some(text.name.clone()),
+            Attachment::Image(_) => None,
+        }));
+    }
+}
+
+/// What the records of a run show of its work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunEvidence {
+    pub(crate) request: RequestWords,
+    /// Files that are known to exist, or to have existed when the run began.
+    pub(crate) files: BTreeSet<String>,
+    /// Of these, the ones that a successful call was about.
+    pub(crate) used: BTreeSet<String>,
+    /// Calls that succeeded, and calls that did not.
+    pub(crate) succeeded: u32,
+    pub(crate) failed: u32,
+    /// The arguments of successful calls that may have changed something.
+    effects: Vec<String>,
+    /// The state of each changed path before its first change and after its last.
+    changes: BTreeMap<String, Change>,
+    more_changes: u32,
+    commands: Vec<String>,
+    elsewhere: BTreeSet<ToolName>,
+    /// Paths that child sessions report as changed.
+    by_steps: BTreeSet<String>,
+    /// The plan, if this run made one.
+    pub(crate) plan: Vec<PlanItem>,
+}
+
+impl RunEvidence {
+    /// Returns the evidence of a run that has just begun.
+    pub(crate) fn new(request: RequestWords) -> Self {
+        Self { request, ..Self::default() }
+    }
+
+    /// Adds what a child session reports as changed (S3).
+    pub(crate) fn step_changed(&mut self, paths: &[String]) {
+        self.succeeded = self.succeeded.saturating_add(1);
+        for path in paths.iter().take(KEPT.saturating_sub(self.by_steps.len())) {
+            self.used.insert(path.clone());
+            self.by_steps.insert(path.clone());
+        }
+    }
+
+    /// Adds files that are known to exist.
+    pub(crate) fn add_files<'a>(&mut self, files: impl IntoIterator<Item = &'a String>) {
+        let room = KEPT.saturating_sub(self.files.len());
+        self.files.extend(files.into_iter().take(room).cloned());
+    }
+
+    /// Observes the result of a call.
+    pub(crate) fn call_finished(&mut self, call: &Call, finished: &CallFinished) {
+        let request = &call.request;
+        if request.ending.is_some() {
+            return;
+        }
+        if finished.outcome != OutcomeKind::Ok {
+            self.failed += 1;
+            return;
+        }
+        self.succeeded += 1;
+        let arguments = call.edited.as_ref().unwrap_or(&request.arguments).as_str();
+        self.use_files(request, arguments, &finished.text);
+        if request.effect != EffectClass::ReadOnly {
+            self.had_effect(request, arguments);
+        }
+    }
+
+    /// Notes the files that a call was about: those it names, and those in its result unless that is a mere listing.
+    fn use_files(&mut self, request: &CallRequested, arguments: &str, result: &str) {
+        let lists = request.tool.as_ref().is_some_and(|tool| tool.is_local() && tool.bare() == "list_directory");
+        if lists {
+            return self.add_listed(arguments, result);
+        }
+        let matches_all = request.snapshot == SnapshotKind::Workspace && arguments.contains('*');
+        let is_used = |path: &&String| {
+            matches_all || mentions(arguments, path) || mentions(result, path) || mentions(arguments, base_name(path))
+        };
+        let used: Vec<String> = self.files.iter().filter(is_used).cloned().collect();
+        self.used.extend(used);
+        for path in named_paths(request, arguments)
+            .into_iter()
+            .filter(|_| request.tool.as_ref().is_some_and(ToolName::is_local))
+        {
+            if self.files.len() < KEPT && request.effect == EffectClass::ReadOnly {
+                self.files.insert(path.clone());
+            }
+            if self.used.len() < KEPT {
+                self.used.insert(path);
+            }
+        }
+    }
+
+    /// Adds the files of a listing: each line begins with a name.
+    fn add_listed(&mut self, arguments: &str, result: &str) {
+        let folder =
+            path_argument(arguments).filter(|path| path != ".").map(|path| format!("{}/", path.trim_end_matches('/')));
+        let folder = folder.unwrap_or_default();
+        let names = result
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| name.contains('.') && !name.ends_with('/'));
+        let listed: Vec<String> = names.map(|name| format!("{folder}{name}")).collect();
+        self.add_files(&listed);
+    }
+
+    fn had_effect(&mut self, request: &CallRequested, arguments: &str) {
+        if self.effects.len() < EFFECTS {
+            self.effects.push(arguments.chars().take(ARGUMENT_CHARS).collect());
+        }
+        let Some(tool) = &request.tool else { return };
+        if request.snapshot == SnapshotKind::Workspace {
+            if self.commands.len() < EFFECTS {
+                self.commands.push(one_line(&command_of(arguments), COMMAND_CHARS));
+            }
+        } else if !tool.is_local() && self.elsewhere.len() < EFFECTS {
+            self.elsewhere.insert(tool.clone());
+        }
+    }
+
+    /// Observes what a call left behind.
+    pub(crate) fn files_changed(&mut self, changes: &Changes) {
+        for (path, change) in changes {
+            if let Some(known) = self.changes.get_mut(path) {
+                known.now = change.now.clone();
+            } else if self.changes.len() < KEPT {
+                self.changes.insert(path.clone(), change.clone());
+            } else {
+                self.more_changes += 1;
+            }
+        }
+    }
+
+    /// Whether the records show a change, or a call that may have made one.
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
+            || !self.by_steps.is_empty()
+            || self.changes.values().any(|change| !change.was.is_like(&change.now))
+    }
+
+    /// Whether a successful call wrote this file, or may have.
+    pub(crate) fn has_written(&self, name: &str) -> bool {
+        let is_it = |path: &str| path == name || (!name.contains('/') && base_name(path) == name);
+        self.changes.iter().any(|(path, change)| is_it(path) && change.now.exists())
+            || self.effects.iter().any(|arguments| mentions(arguments, name))
+            || self.by_steps.iter().any(|path| is_it(path))
+    }
+
+    /// Whether any call was finished.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.succeeded + self.failed > 0
+    }
+
+    /// Returns what the run did, by its records.
+    pub(crate) fn changes(&self) -> RunChanges {
+        let mut told = RunChanges {
+            more: self.more_changes,
+            commands: self.commands.clone(),
+            elsewhere: self.elsewhere.clone(),
+            ..RunChanges::default()
+        };
+        let mut gone: Vec<(&String, &FileState)> = Vec::new();
+        for (path, change) in self.changes.iter().filter(|(path, change)| self.is_told(path, change)) {
+            match (change.was.exists(), change.now.exists()) {
+                (true, true) if !change.was.is_like(&change.now) => told.changed.push(path.clone()),
+                (true, false) => gone.push((path, &change.was)),
+                (true, true) | (false, true | false) => {}
+            }
+        }
+        for (path, change) in self.changes.iter().filter(|(path, change)| self.is_told(path, change)) {
+            if change.was.exists() || !change.now.exists() {
+                continue;
+            }
+            let from = gone.iter().position(|(_, was)| was.is_same_thing(&change.now));
+            match from.map(|place| gone.remove(place)) {
+                Some((from, _)) => told.moved.push(MovedPath { from: from.clone(), to: path.clone() }),
+                None => told.created.push(if change.now.is_folder() { format!("{path}/") } else { path.clone() }),
+            }
+        }
+        told.deleted = gone.into_iter().map(|(path, _)| path.clone()).collect();
+        let listed = |path: &&String| !told.changed.contains(*path) && !told.created.contains(*path);
+        let by_steps: Vec<String> = self.by_steps.iter().filter(listed).cloned().collect();
+        told.changed.extend(by_steps);
+        told
+    }
+
+    /// Whether a path is told: not a folder whose content is.
+    fn is_told(&self, path: &str, change: &Change) -> bool {
+        let is_folder = change.was.is_folder() || change.now.is_folder();
+        let holds = |other: &String| other.strip_prefix(path).is_some_and(|below| below.starts_with('/'));
+        !is_folder || !self.changes.keys().any(holds)
+    }
+}
+
+/// Whether a text has this path, not as a part of a longer name.
+pub(super) fn mentions(text: &str, path: &str) -> bool {
+    let in_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
+    !path.is_empty()
+        && text.match_indices(path).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let after = text.get(at + path.len()..).and_then(|after| after.chars().next());
+            before.is_none_or(|letter| !in_name(letter) && letter != '.') && after.is_none_or(|letter| !in_name(letter))
+        })
+}
+
+/// The arguments of built-in tools that are paths.
+const PATH_ARGUMENTS: [&str; 4] = ["path", "from", "to", "file"];
+
+/// Returns the paths that a call of a built-in tool names.
+fn named_paths(request: &CallRequested, arguments: &str) -> Vec<String> {
+    if request.snapshot == SnapshotKind::Workspace {
+        return Vec::new();
+    }
+    let Ok(arguments) = windlass_vocab::Json::parse(arguments) else { return Vec::new() };
+    let arguments = arguments.to_value();
+    let path = |name: &str| arguments.get(name)?.as_str().map(|path| path.trim_start_matches("./").to_owned());
+    PATH_ARGUMENTS.iter().filter_map(|name| path(name)).filter(|path| path.contains('.')).collect()
+}
+
+fn path_argument(arguments: &str) -> Option<String> {
+    let arguments = windlass_vocab::Json::parse(arguments).ok()?.to_value();
+    Some(arguments.get("path")?.as_str()?.to_owned())
+}
+
+/// Returns the command line of a call, or its arguments where there is none.
+fn command_of(arguments: &str) -> String {
+    let parsed = windlass_vocab::Json::parse(arguments).ok().map(|arguments| arguments.to_value());
+    let line = parsed.as_ref().and_then(|arguments| arguments.get("command")?.as_str());
+    line.unwrap_or(arguments).to_owned()
+}

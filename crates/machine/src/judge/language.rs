@@ -1,0 +1,258 @@
+//! The words and phrases by which the judge reads requests and replies, as data: one row for each language. They only
+//! ever add to evidence from the records; `tests.rs` measures what each list finds and how often it is wrong.
+//!
+//! Entries are separated by `; ` and in lower case, with straight apostrophes. A phrase matches whole words.
+
+/// What the judge knows of a language.
+pub(super) struct Language {
+    /// Verbs that ask for a change of what is there.
+    pub(super) change_verbs: &'static str,
+    /// Verbs that ask for something new; they mean a file only where one is named.
+    pub(super) make_verbs: &'static str,
+    /// Of these, the ones whose result goes into a file that may exist.
+    pub(super) write_verbs: &'static str,
+    /// Verbs of these lists with what may follow them and makes them mean something else.
+    pub(super) other_meanings: &'static str,
+    /// Words before a verb that leave it an order.
+    pub(super) lead_ins: &'static str,
+    /// Words that join an order to the one before it.
+    pub(super) joins: &'static str,
+    /// Words before the name of a file that is to be written.
+    pub(super) target_before: &'static str,
+    /// The same, where the file may exist already.
+    pub(super) target_into: &'static str,
+    /// Words for files and folders.
+    pub(super) file_nouns: &'static str,
+    /// Words after which a noun is no longer what the verb is about.
+    pub(super) relatives: &'static str,
+    /// Words that begin a question.
+    pub(super) question_words: &'static str,
+    /// Words that begin a question only where it ends with a question mark.
+    pub(super) weak_question_words: &'static str,
+    /// The beginning of requests for advice, which text answers.
+    pub(super) advice: &'static str,
+    /// The beginning of requests that are mere talk.
+    pub(super) talk: &'static str,
+    /// Words for the place where the work is.
+    pub(super) places: &'static str,
+    /// Words that exclude the files named beside them.
+    pub(super) exclusions: &'static str,
+    /// Words of requests that a listing answers, without reading files.
+    pub(super) listing_words: &'static str,
+    /// Words for every file of a kind.
+    pub(super) all_words: &'static str,
+    /// Reasons why nothing was done or found, in a reply.
+    pub(super) grounds: &'static str,
+    /// Refusals, in a reply.
+    pub(super) refusals: &'static str,
+    /// Denials of being able to reach files at all, in a reply.
+    pub(super) no_access: &'static str,
+    /// Phrases that hand the work back to the person.
+    pub(super) hands_back: &'static str,
+    /// Questions for leave to do what was asked for.
+    pub(super) asks_leave: &'static str,
+    /// The beginning of a sentence that announces a step, whatever comes before it.
+    pub(super) announces: &'static str,
+    /// The beginning of a sentence that may announce a step.
+    pub(super) may_announce: &'static str,
+    /// Verbs of steps that need a call.
+    pub(super) step_verbs: &'static str,
+    /// Polite closing words, which announce nothing.
+    pub(super) closings: &'static str,
+    /// Claims of a change, in a reply.
+    pub(super) claims: &'static str,
+}
+
+/// Every language, English first.
+pub(super) const LANGUAGES: &[Language] = &[ENGLISH, GERMAN];
+
+const ENGLISH: Language = Language {
+    change_verbs: "change; replace; rename; move; delete; remove; update; edit; fix; append; add; insert; set; correct; \
+        bump; increment; increase; decrease; copy; merge; split; refactor; modify; uncomment; reformat; erase; \
+        swap; raise; lower; switch; repair; rewrite; patch; drop",
+    make_verbs: "write; create; make; save; generate; produce; put; store; record; collect; export; dump; build; draft; \
+        prepare; extract; convert; sort; list; translate; summarize; summarise; count; compute; calculate; \
+        merge; gather; note",
+    write_verbs: "write; save; put; store; record; collect; export; dump; extract; note; gather",
+    other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
+        add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
+        drop me; note that; make sure; make sense; switch to; correct this",
+    lead_ins: "please; then; now; also; next; finally; just; kindly; first; second; third; lastly; afterwards; hi; \
+        hello; hey; ok; okay; so; and; but; can you; could you; would you; will you; can you please; \
+        could you please; would you please; i want you to; i need you to; i would like you to; i'd like you to; \
+        you should; you must; your task is to; help me to; help me; let's; go ahead and; make sure to; try to; \
+        do; instead; task; todo",
+    joins: "and; then; or; also; please; finally; afterwards",
+    target_before: "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
+    target_into: "to; into; as",
+    file_nouns: "file; files; folder; folders; directory; directories; subfolder; readme; changelog; makefile",
+    relatives: "that; which; who; to; from; about; of; for; using; by",
+    question_words: "what; which; who; whose; where; why; how; what's; who's; where's",
+    weak_question_words: "is; are; was; were; does; do; did; has; have; when; can; could; will; would; should; am; isn't; aren't; \
+        doesn't; any",
+    advice: "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
+        what command; which command; what does it mean; what is the difference; what's the difference; \
+        why do people; what are the advantages; is it possible; is it safe; is it a good idea; can i; \
+        what is the best; what's the best; what happens if; show me how; tell me how; explain how to; what would",
+    talk: "hello; hi; hey; good morning; good afternoon; good evening; good night; thanks; thank you; bye; goodbye; say; tell me; \
+        greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku",
+    places: "this folder; this directory; current folder; current directory; the folder; the directory; here; \
+        workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
+        these files; my files; all files; every file; each file; the tests; the test suite; the script",
+    exclusions: "not; don't; except; leave; without; but; unless; never; ignore; skip",
+    listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
+        exist; exists; newest; oldest; bytes",
+    all_words: "all; every; each",
+    grounds: "already; no change; no changes; nothing to; not found; does not exist; doesn't exist; do not exist; \
+        don't exist; no such; could not; couldn't; cannot; can't; unable; denied; refused; not allowed; failed; \
+        failure; error; not possible; isn't possible; there is no; there are no; there's no; there was no; \
+        there were no; not exist; is missing; are missing; did not find; didn't find; not permitted; unclear; \
+        ambiguous; no match; no matches; not change; left alone; not present; is empty; are empty; was empty; \
+        timed out; did not; didn't; need your approval; none of; does not contain; doesn't contain; \
+        does not mention; has no; have no; before i; which one; which of",
+    refusals: "i can't help; i cannot help; i won't; i will not; i'm not going to; i can't do that; i cannot do that; \
+        i can't assist; i cannot assist; i'm not able to help; i must decline; i'd rather not; not comfortable; \
+        would be dangerous; would be destructive; is not safe; isn't safe; against",
+    no_access: "don't have access to your; do not have access to your; don't have direct access; no direct access; \
+        do not have direct access; can't access your; cannot access your; can't access files; \
+        cannot access files; can't directly access; cannot directly access; unable to access your; \
+        unable to access files; unable to directly access; unable to directly; can't open files; \
+        cannot open files; can't read files; cannot read files; can't see your files; cannot see your files; \
+        don't have the ability to; do not have the ability to; don't have the capability; \
+        do not have the capability; as an ai; as a language model; as a text-based; i can't interact with; \
+        i cannot interact with; can't execute; cannot execute; can't run commands; cannot run commands; \
+        can't modify files; cannot modify files; don't have access to the file; do not have access to the file; \
+        provide the contents; provide the content; share the contents; share the content; paste the contents; \
+        paste the content; provide me with the content; provide the text of; upload the file; \
+        can't directly modify; cannot directly modify; can't directly edit; cannot directly edit; \
+        can't perform; cannot perform file",
+    hands_back: "you can run; you can use the following; run the following; use the following command; \
+        here's how you can; here is how you can; here's how to; here is how to; follow these steps; \
+        you can follow; you would need to; you'll need to; you will need to; you need to; you should run; \
+        you can use the; you can do this; you can do that; you can achieve; you can open; you can create; \
+        you can edit; you can manually; you could use; you could run; execute the following; run this command; \
+        in your terminal; open the file; open your terminal; open a terminal; here are the steps; steps to; \
+        to do this, you; to do so, you; following python script; following script; following bash; \
+        python script that; save this; copy and paste; make sure to replace; replace the; using a text editor; \
+        your preferred text editor; you may use; can be done by",
+    asks_leave: "would you like me to; shall i; do you want me to; should i go ahead; should i proceed; may i; \
+        would you like to; do you want to proceed; want me to; let me know if you want me to; \
+        should i continue; can i proceed; are you ready",
+    announces: "i will now; i'll now; now i will; now i'll; now, i will; now, i'll; next, i will; next, i'll; \
+        next i will; next i'll; let me now; now let me; now, let me; let me start; i will start; i'll start; \
+        i am going to; i'm going to; i will begin; i'll begin; i will proceed; i'll proceed; let's start; \
+        let us start; let me first; first, let me; first, i will; first, i'll; first i will; let me proceed; \
+        i need to first; first, i need to; first, we need to; first, let's; now, let's; now let's; next, let's",
+    may_announce: "let me; i will; i'll; let's; let us; i need to; we need to; we will; we'll; to do this, i; \
+        to do this, we; i'm now; i am now; i would; i can",
+    step_verbs: "read; open; check; look; list; search; run; create; write; update; edit; change; rename; move; delete; \
+        use; call; start; begin; proceed; fetch; find; append; add; replace; modify; save; execute; inspect; \
+        examine; gather; review; fix; remove; copy; extract; try; do; view; see; get; continue; count; \
+        calculate; verify; make",
+    closings: "let me know; feel free; happy to; glad to; if you need; if you'd like; if you want; if you would; \
+        keep in mind; hope this helps; anything else; leave it; leave that; in the future; be happy",
+    claims: "i have updated; i've updated; i updated; has been updated; have been updated; is now updated; \
+        i have changed; i've changed; i changed; has been changed; have been changed; i have created; \
+        i've created; i created; has been created; have been created; i have added; i've added; i added; \
+        has been added; have been added; i have renamed; i've renamed; i renamed; has been renamed; \
+        have been renamed; i have moved; i've moved; i moved; has been moved; have been moved; i have deleted; \
+        i've deleted; i deleted; has been deleted; have been deleted; i have removed; i've removed; i removed; \
+        has been removed; have been removed; i have written; i've written; i wrote; has been written; \
+        have been written; i have fixed; i've fixed; i fixed; has been fixed; have been fixed; i have replaced; \
+        i've replaced; i replaced; has been replaced; have been replaced; i have saved; i've saved; i saved; \
+        has been saved; have been saved; i have edited; i've edited; i edited; i have modified; i've modified; \
+        i modified; has been modified; have been modified; i have set; i've set; was updated; were updated; \
+        was created; was renamed; was deleted; was added; successfully updated; successfully created; \
+        successfully changed; successfully renamed; successfully deleted; successfully added; \
+        successfully written; updated successfully; created successfully; deleted successfully; \
+        renamed successfully",
+};
+
+const GERMAN: Language = Language {
+    change_verbs: "ändere; ersetze; benenne; verschiebe; lösche; entferne; aktualisiere; bearbeite; korrigiere; repariere; \
+        kopiere; setze; erhöhe",
+    make_verbs: "schreibe; schreib; erstelle; speichere; lege",
+    write_verbs: "schreibe; schreib; speichere",
+    other_meanings: "",
+    lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
+    joins: "und; dann; danach",
+    target_before: "datei; namens; in; nach; als; eine; die; neue",
+    target_into: "nach; als",
+    file_nouns: "datei; dateien; ordner; verzeichnis",
+    relatives: "die; der; das; welche; von; über; für",
+    question_words: "was; welche; welcher; welches; wer; wo; warum; wieso; wie; wann; wieviele",
+    weak_question_words: "ist; sind; hat; haben; gibt; kann",
+    advice: "wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied",
+    talk: "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
+    places: "diesem ordner; diesem verzeichnis; diesem projekt; hier",
+    exclusions: "nicht; außer; ohne; nur",
+    listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
+    all_words: "alle; allen; jede; jeder",
+    grounds: "bereits; keine änderung; nicht gefunden; existiert nicht; gibt es nicht; konnte nicht; kann nicht; \
+        fehler; verweigert; fehlgeschlagen; keine; nicht",
+    refusals: "das mache ich nicht; das kann ich nicht tun",
+    no_access: "keinen zugriff; kann nicht auf deine; kann nicht auf ihre",
+    hands_back: "du kannst folgenden; führe folgenden; sie können folgenden; folgenden befehl",
+    asks_leave: "soll ich; möchtest du, dass ich; möchten sie, dass ich",
+    announces: "ich werde jetzt; ich werde nun; als nächstes werde ich; zuerst werde ich",
+    may_announce: "ich werde; lass mich",
+    step_verbs: "lesen; öffnen; prüfen; schreiben; erstellen; ändern; suchen; ausführen; auflisten",
+    closings: "sag bescheid; sag mir bescheid; lass es mich wissen; gerne",
+    claims: "ich habe die datei; wurde aktualisiert; wurde geändert; wurde erstellt; wurde gelöscht",
+};
+
+/// Selects a list of a language.
+pub(super) type PhraseList = fn(&Language) -> &'static str;
+
+/// The languages' entries of one list.
+pub(super) fn all(list: PhraseList) -> impl Iterator<Item = &'static str> {
+    LANGUAGES.iter().flat_map(move |language| list(language).split("; ")).filter(|phrase| !phrase.is_empty())
+}
+
+/// Whether a text, in lower case with straight apostrophes, has one of the phrases of a list, as whole words.
+pub(super) fn has_phrase(text: &str, list: PhraseList) -> bool {
+    all(list).any(|phrase| contains_words(text, phrase))
+}
+
+/// Whether a text begins with one of the phrases of a list.
+pub(super) fn begins_with(text: &str, list: PhraseList) -> bool {
+    all(list).any(|phrase| text.strip_prefix(phrase).is_some_and(is_end_of_word))
+}
+
+/// Whether `text` has `phrase` between ends of words.
+pub(super) fn contains_words(text: &str, phrase: &str) -> bool {
+    text.match_indices(phrase).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + phrase.len()..).unwrap_or_default();
+        before.is_none_or(|letter| !letter.is_alphanumeric()) && is_end_of_word(after)
+    })
+}
+
+fn is_end_of_word(after: &str) -> bool {
+    after.chars().next().is_none_or(|letter| !letter.is_alphanumeric())
+}
+
+/// Returns a text in lower case, with straight apostrophes.
+pub(super) fn plain(text: &str) -> String {
+    text.to_lowercase().replace(['\u{2019}', '\u{2018}'], "'")
+}
+
+/// Endings of file names. A name with another ending is a file only where it exists.
+const EXTENSIONS: &str = "txt; md; csv; tsv; json; jsonl; yaml; yml; toml; ini; cfg; conf; log; py; js; ts; tsx; jsx; rs; go; \
+    java; c; h; cpp; hpp; cs; sh; bash; bat; ps1; html; htm; css; scss; xml; sql; rb; php; tex; rst; env; \
+    lock; svg; bak; out; dat; list; properties; gradle; kt; swift; lua; pl; r; ipynb; pdf; rules; tmp; old; \
+    orig";
+
+/// Names with such an ending that are no files.
+const NOT_FILES: &str = "node.js; vue.js; next.js; nuxt.js; react.js; three.js; d3.js; express.js; chart.js; discord.js; \
+    socket.io; asp.net; e.g; i.e; p5.js; angular.js; moment.js; ember.js; backbone.js; alpine.js";
+
+/// Whether a word has the ending of a file's name, without the dot.
+pub(super) fn is_extension(ending: &str) -> bool {
+    EXTENSIONS.split("; ").any(|known| known == ending)
+}
+
+/// Whether a word that ends like a file's name is none, in lower case.
+pub(super) fn is_no_file(word: &str) -> bool {
+    NOT_FILES.split("; ").any(|known| known == word)
+}

@@ -1,0 +1,207 @@
+//! The judge in the loop (S1, S2): what is nudged, how often, and how the run ends.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use proptest::prelude::{ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use windlass_machine::{Fact, legal};
+use windlass_vocab::{
+    EffectClass, EndReason, EndsBy, Message, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile, PinnedContext,
+    ReplyFault, TurnMode, UnaskedChange, UnfoundedEnd, WorkspaceOverview,
+};
+
+use crate::support::{KEEPS, Move, World, call, policy};
+
+/// Returns a run of `local-model` on this request, in a workspace with these files.
+fn world(request: &'static str, files: &[&str], script: Vec<Move>) -> World {
+    let mut world = World::new("local-model", script);
+    world.say(request);
+    let offer = world.specs();
+    let context = PinnedContext { prefix: "You are a test.".into(), offer, ..PinnedContext::default() };
+    let file = |path: &&str| OverviewFile { path: (*path).to_owned(), size: 1, text: None, origin: None };
+    let overview = WorkspaceOverview { files: files.iter().map(file).collect(), is_for_judge: true, ..<_>::default() };
+    world.put(Fact::Pinned(context, Some(Box::new(overview))));
+    world
+}
+
+fn assistants(world: &World) -> usize {
+    world.state.transcript.history.iter().filter(|message| matches!(message, Message::Assistant { .. })).count()
+}
+
+// proves S1, S2
+#[test]
+fn an_answer_without_a_look_at_the_named_file_is_sent_back_and_leaves_the_history() {
+    let read = || call("t0", EffectClass::ReadOnly).with(r#"{"path":"prices.txt"}"#);
+    let script = vec![Move::Text("Apples cost 3."), Move::Calls(vec![read()]), Move::Text("Apples cost 2.")];
+    let mut world = world("What do apples cost, by prices.txt?", &["prices.txt"], script);
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Completed, "Apples cost 2."));
+    let nudges = world.nudges();
+    assert_eq!(nudges.len(), 1);
+    assert_eq!(nudges[0].why, NudgeCause::Reply(Nudge::Incomplete));
+    assert_eq!(nudges[0].faults, [ReplyFault::NoCall { files: vec!["prices.txt".into()] }]);
+    assert!(nudges[0].text.contains("`prices.txt` exists here"), "{}", nudges[0].text);
+    // The request, the call with its result, and the answer: neither the first reply nor the nudge.
+    assert_eq!((assistants(&world), world.state.transcript.history.len()), (2, 4));
+}
+
+// proves S2
+#[test]
+fn a_reply_is_sent_back_three_times_in_other_words_each_and_more_freely_sampled() {
+    let mut world = world("Rename prices.txt to costs.txt.", &["prices.txt"], vec![Move::Text("I renamed it.")]);
+    let mut temperatures = Vec::new();
+    while world.state.control.run.is_some() {
+        if let Some(run) = world.state.control.run.as_ref().filter(|run| run.attempt_key().is_some()) {
+            temperatures.push(run.temperature_milli(TurnMode::Tools));
+        }
+        let effect = world.owed().into_iter().next().expect("an open run owes something");
+        let fact = world.perform(&effect);
+        world.put(fact);
+    }
+    let ended = world.state.control.last.clone().expect("an end").1;
+    // What was asked for is not done, whatever the text claims.
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Unfinished, "I renamed it."));
+    let texts: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
+    assert_eq!(texts.len(), 3);
+    assert!(texts[0] != texts[1] && texts[1] != texts[2] && texts[0] != texts[2], "{texts:?}");
+    assert_eq!(temperatures, [Some(100), Some(400), Some(700), Some(900)]);
+}
+
+// proves S1: nothing is judged where the policy does not ask for it
+#[test]
+fn other_presets_end_by_the_same_text_without_a_nudge() {
+    for name in ["default", "assistant", "operator", "durable-chat"] {
+        let mut world = World::new(name, vec![Move::Text("You can run `mv prices.txt costs.txt`.")]);
+        world.say("Rename prices.txt to costs.txt.");
+        assert_eq!(world.finish().reason, EndReason::Completed, "{name}");
+        assert_eq!(world.nudges().len(), 0, "{name}");
+    }
+}
+
+// proves S2: the two nudges are rows of the policy
+#[test]
+fn without_its_nudges_the_judge_only_decides_how_the_run_ends() {
+    let mut policy = policy("default");
+    policy.ends_by = EndsBy::JudgedText;
+    let mut world = World::with_policy(policy, vec![Move::Text("Done: I have renamed it.")]);
+    world.say("Rename `a.txt` to `b.txt`.");
+    let ended = world.finish();
+    assert_eq!((ended.reason, world.nudges().len()), (EndReason::Unfinished, 0));
+}
+
+// proves S2, L11
+#[test]
+fn a_model_that_repeats_a_call_is_not_nudged_further_but_wrapped_up() {
+    let list = || Move::Calls(vec![call("t0", EffectClass::ReadOnly).with(r#"{"path":"."}"#)]);
+    let script = vec![list(), list(), Move::Text("I renamed it.")];
+    let mut world = world("Rename prices.txt to costs.txt.", &["prices.txt"], script);
+    let ended = world.finish();
+    assert_eq!((ended.reason, ended.answer.as_str()), (EndReason::Unfinished, world.wrap_up));
+    let causes: Vec<NudgeCause> = world.nudges().into_iter().map(|nudged| nudged.why).collect();
+    assert_eq!(causes, [NudgeCause::Halt]);
+}
+
+// proves S1: an honest report of failure is an answer
+#[test]
+fn a_run_whose_calls_all_failed_may_say_so_but_not_answer_anyway() {
+    let fails = || call("t0", EffectClass::ReadOnly).with(r#"{"path":"price.txt"}"#).coming_out(OutcomeKind::NotFound);
+    for (text, nudges) in [("There is no such file: price.txt was not found.", 0), ("Apples cost 3 euros.", 3)] {
+        let script = vec![Move::Calls(vec![fails()]), Move::Text(text)];
+        let mut world = world("What do apples cost, by prices.txt?", &["prices.txt"], script);
+        world.finish();
+        let judged = world.nudges().into_iter().filter(|nudged| nudged.rejects_reply()).count();
+        assert_eq!(judged, nudges, "{text}");
+    }
+}
+
+// proves L3: the end states what the records show
+#[test]
+fn the_end_of_a_run_states_what_was_changed_whatever_the_answer_says() {
+    let mut world = World::new("default", vec![Move::Calls(vec![call(KEEPS, EffectClass::Once)]), Move::Text("Done.")]);
+    world.say("Make the link f.");
+    let changes = world.finish().changes.expect("changes");
+    assert_eq!((changes.created.as_slice(), changes.unfounded), (["f".to_owned()].as_slice(), None));
+
+    for (answer, unfounded) in
+        [("I have renamed the file.", UnfoundedEnd::Claimed), ("That is a good idea.", UnfoundedEnd::NotDone)]
+    {
+        let mut world = World::new("default", vec![Move::Text(answer)]);
+        world.say("Rename prices.txt to costs.txt.");
+        let changes = world.finish().changes.expect("a statement");
+        assert_eq!(
+            (changes.unfounded, changes.not_changed.as_slice()),
+            (Some(unfounded), ["costs.txt".to_owned()].as_slice())
+        );
+    }
+
+    let mut world = World::new("default", vec![Move::Text("I have renamed nothing: hello!")]);
+    world.say("Hello");
+    assert_eq!(world.finish().changes, None, "there is nothing to say");
+}
+
+// proves X4: what a request did not ask for needs a person
+#[test]
+fn changes_that_were_not_asked_for_need_a_person() {
+    let unasked = |preset: &str, request: &str, changes: &[&str], loses: &[&str]| {
+        let mut world = World::new(preset, vec![Move::Text("hi")]);
+        world.say(request);
+        let paths = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        world.state.control.run.as_ref().expect("a run").unasked_change(&paths(changes), &paths(loses))
+    };
+    let prices = ["prices.txt"];
+    let question = "What do apples cost, by prices.txt?";
+    assert_eq!(unasked("local-model", question, &prices, &[]), Some(UnaskedChange::InAnswer {}));
+    assert_eq!(unasked("local-model", question, &[], &[]), None, "reading is no change");
+    assert_eq!(unasked("default", question, &prices, &prices), None, "the row is off");
+    let lost = Some(UnaskedChange::Deletes { path: "prices.txt".into() });
+    assert_eq!(unasked("local-model", "Clean up here.", &prices, &prices), lost);
+    assert_eq!(unasked("local-model", "Delete all .tmp files", &prices, &prices), lost);
+    assert_eq!(unasked("local-model", "Delete everything but not prices.txt", &prices, &prices), lost);
+    assert_eq!(unasked("local-model", "Delete prices.txt", &prices, &prices), None);
+    assert_eq!(unasked("local-model", "Delete all .txt files", &prices, &prices), None);
+    assert_eq!(unasked("local-model", "Set apples to 3 in prices.txt", &prices, &[]), None);
+    assert_eq!(unasked("local-model", "Can you fix the prices?", &prices, &[]), None);
+}
+
+/// What a model may do, whatever it was told.
+fn moves() -> impl Strategy<Value = Move> {
+    let texts = [
+        "I renamed it.",
+        "You can run `mv prices.txt costs.txt` in your terminal.",
+        "{\"name\": \"t0\", \"arguments\": {}}",
+        "I will now rename the file.",
+        "There is no such file.",
+        "Which file do you mean?",
+        "Done.",
+        "",
+    ];
+    let text = proptest::sample::select(texts.to_vec()).prop_map(Move::Text);
+    let path = proptest::sample::select(vec![r#"{"path":"prices.txt"}"#, r#"{"path":"b.txt"}"#, "{}"]);
+    let outcome = proptest::sample::select(vec![OutcomeKind::Ok, OutcomeKind::NotFound, OutcomeKind::Denied]);
+    let calls = (path, outcome).prop_map(|(path, outcome)| {
+        Move::Calls(vec![call("t0", EffectClass::ReadOnly).with(path).coming_out(outcome)])
+    });
+    prop_oneof![3 => text, 1 => calls]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_replies_make_the_judge_nudge_more_than_three_times_or_twice_in_the_same_words(
+        script in proptest::collection::vec(moves(), 1..12),
+        request in proptest::sample::select(vec![
+            "Rename prices.txt to costs.txt.", "What is in prices.txt?", "Write prices.txt and b.txt into c.txt", "Hello",
+        ]),
+    ) {
+        // proves S2
+        let mut world = world(request, &["prices.txt", "b.txt"], script);
+        world.finish();
+        let nudges: Vec<Nudged> = world.nudges().into_iter().filter(Nudged::rejects_reply).collect();
+        let texts: BTreeSet<&str> = nudges.iter().map(|nudged| nudged.text.as_str()).collect();
+        prop_assert!(nudges.len() <= 3, "{}", nudges.len());
+        prop_assert_eq!(texts.len(), nudges.len());
+        let history = world.state.transcript.history.as_slice();
+        prop_assert!(matches!(legal(history), Cow::Borrowed(_)), "{history:?}");
+    }
+}
