@@ -3,6 +3,7 @@
 mod answer;
 mod append_file;
 mod arguments;
+mod change_excerpt;
 #[cfg(feature = "commands")]
 mod command_output;
 #[cfg(feature = "commands")]
@@ -17,6 +18,7 @@ mod ending;
 mod fetch_url;
 pub(crate) mod file_kind;
 mod file_preview;
+mod file_work;
 mod folder_names;
 mod line_ends;
 mod list_directory;
@@ -27,7 +29,6 @@ mod path_likeness;
 mod read_file;
 mod read_skill;
 mod readable_files;
-mod reads_now;
 pub(crate) mod recall;
 #[cfg(feature = "commands")]
 mod run_command;

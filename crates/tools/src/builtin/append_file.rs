@@ -10,18 +10,16 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
-use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
+use super::answer::WRITE_GRACE;
 use super::arguments::{parse_arguments, refuse_placeholder};
+use super::change_excerpt::change_excerpt;
 use super::file_preview;
+use super::file_work::{FileWork, run_on_file, text_to_change, verify_on_file};
 use super::line_ends::with_line_ends_of;
-use super::near_paths::with_near_paths;
-use super::reads_now::reads_now;
 use super::spec::spec;
 use crate::about_files::CHANGE;
 use crate::refusal::Refusal;
 use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, PlannedChange, Tool, Verification, Workspace};
-
-const LARGEST: u64 = 32 << 20;
 
 #[derive(Deserialize)]
 struct FileAppend {
@@ -88,28 +86,11 @@ impl Tool for AppendFile {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let workspace = Arc::clone(&self.workspace);
-        match parse_arguments::<FileAppend>(arguments) {
-            Ok(append) => run_file_work(move || {
-                let done = append.carry_out(&workspace, &context);
-                done.map_err(|refusal| with_near_paths(refusal, &workspace, &append.path, &context.files))
-            }),
-            Err(problem) => invalid_arguments(problem),
-        }
+        run_on_file::<FileAppend>(&self.workspace, context, arguments)
     }
 
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(run_blocking(move || {
-            let Ok(append) = parse_arguments::<FileAppend>(arguments) else {
-                return Verification::Unknown;
-            };
-            match append.content(&workspace, &context.files) {
-                Ok(None) => Verification::NotDone,
-                // What is below the text may have been added after it, so that its absence at the end shows nothing.
-                Ok(Some(_)) | Err(_) => Verification::Unknown,
-            }
-        }))
+        verify_on_file(&self.workspace, context, arguments, FileAppend::verify)
     }
 }
 
@@ -120,8 +101,21 @@ impl FileAppend {
         if !workspace.exists(path)? {
             return Ok(None);
         }
-        let text = String::from_utf8(workspace.read(path, LARGEST, rules)?);
-        text.map(Some).map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())
+        text_to_change(workspace, path, rules).map(Some)
+    }
+
+    fn verify(&self, workspace: &Workspace, rules: &FileRules) -> Verification {
+        match self.content(workspace, rules) {
+            Ok(None) => Verification::NotDone,
+            // What is below the text may have been added after it, so that its absence at the end shows nothing.
+            Ok(Some(_)) | Err(_) => Verification::Unknown,
+        }
+    }
+}
+
+impl FileWork for FileAppend {
+    fn path(&self) -> &str {
+        &self.path
     }
 
     fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
@@ -134,7 +128,7 @@ impl FileAppend {
         place.replace(after.as_bytes(), &context.effect_id).map_err(|error| workspace.explain(path, &error))?;
         folders.keep();
         let done = if before.is_some() { format!("Added to {path}.") } else { format!("Made {path}.") };
-        Ok(format!("{done} {}", reads_now(workspace.secrets(), before.as_deref().unwrap_or_default(), &after)))
+        Ok(format!("{done} {}", change_excerpt(workspace.secrets(), before.as_deref().unwrap_or_default(), &after)))
     }
 }
 

@@ -11,11 +11,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
+use super::answer::WRITE_GRACE;
 use super::arguments::parse_arguments;
 use super::file_preview;
+use super::file_work::{FileWork, run_on_file, verify_on_file};
 use super::folder_names::FolderNames;
-use super::near_paths::with_near_paths;
 use super::spec::spec;
 use crate::about_files::CHANGE;
 use crate::place::sync_folder;
@@ -82,34 +82,21 @@ impl Tool for DeleteFile {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let workspace = Arc::clone(&self.workspace);
-        match parse_arguments::<FileDeletion>(arguments) {
-            Ok(deletion) => run_file_work(move || {
-                let done = deletion.carry_out(&workspace, &context.files);
-                done.map_err(|refusal| with_near_paths(refusal, &workspace, &deletion.path, &context.files))
-            }),
-            Err(problem) => invalid_arguments(problem),
-        }
+        run_on_file::<FileDeletion>(&self.workspace, context, arguments)
     }
 
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(run_blocking(move || {
-            let Ok(deletion) = parse_arguments::<FileDeletion>(arguments) else {
-                return Verification::Unknown;
-            };
-            match workspace.exists(&deletion.path) {
-                Ok(true) => Verification::NotDone,
-                Ok(false) => Verification::Done(Outcome::ok(deletion.done(&workspace, &context.files))),
-                Err(_) => Verification::Unknown,
-            }
-        }))
+        verify_on_file(&self.workspace, context, arguments, FileDeletion::verify)
     }
 }
 
-impl FileDeletion {
-    fn carry_out(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
-        let path = &self.path;
+impl FileWork for FileDeletion {
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
+        let (path, rules) = (&self.path, &context.files);
         let _alone = workspace.change();
         let place = workspace.place(path, rules)?;
         if !workspace.exists(path)? {
@@ -121,6 +108,16 @@ impl FileDeletion {
         // It is deleted; a failed sync of the folder does not undo that.
         let _ = sync_folder(&place.parent);
         Ok(self.done(workspace, rules))
+    }
+}
+
+impl FileDeletion {
+    fn verify(&self, workspace: &Workspace, rules: &FileRules) -> Verification {
+        match workspace.exists(&self.path) {
+            Ok(true) => Verification::NotDone,
+            Ok(false) => Verification::Done(Outcome::ok(self.done(workspace, rules))),
+            Err(_) => Verification::Unknown,
+        }
     }
 
     /// Returns the result: true as well if a crash came after the file was gone.

@@ -12,14 +12,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, TextOrigin, ToolSpec};
 
-use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
+use super::answer::WRITE_GRACE;
 use super::arguments::{parse_arguments, refuse_placeholder};
+use super::change_excerpt::change_excerpt;
 use super::edit_problem::EditProblem;
 use super::file_preview;
+use super::file_work::{FileWork, run_on_file, text_to_change, verify_on_file};
 use super::line_ends::{only_crlf, with_crlf};
 use super::loose_match::loose_matches;
-use super::near_paths::with_near_paths;
-use super::reads_now::reads_now;
 use super::spec::spec;
 use crate::about_files::CHANGE;
 use crate::refusal::Refusal;
@@ -28,7 +28,6 @@ use crate::{
     contains_placeholder,
 };
 
-const LARGEST: u64 = 32 << 20;
 const PLACEHOLDER_IN_OLD_TEXT: &str = "old_text has a placeholder `⟦secret:…⟧` in it, which is not what stands in the file: choose text \
     beside it.";
 
@@ -104,27 +103,11 @@ impl Tool for EditFile {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let workspace = Arc::clone(&self.workspace);
-        match parse_arguments::<FileEdit>(arguments) {
-            Ok(edit) => run_file_work(move || {
-                let done = edit.carry_out(&workspace, &context);
-                done.map_err(|refusal| with_near_paths(refusal, &workspace, &edit.path, &context.files))
-            }),
-            Err(problem) => invalid_arguments(problem),
-        }
+        run_on_file::<FileEdit>(&self.workspace, context, arguments)
     }
 
     fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(run_blocking(move || {
-            let Ok(edit) = parse_arguments::<FileEdit>(arguments) else {
-                return Verification::Unknown;
-            };
-            match edit.content(&workspace, &context.files) {
-                Ok(text) => edit.verify(&text),
-                Err(_) => Verification::Unknown,
-            }
-        }))
+        verify_on_file(&self.workspace, context, arguments, FileEdit::verify_in)
     }
 }
 
@@ -143,25 +126,9 @@ enum EditFit {
     Loose,
 }
 
-impl FileEdit {
-    fn content(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
-        let bytes = workspace.read(&self.path, LARGEST, rules)?;
-        let path = &self.path;
-        String::from_utf8(bytes)
-            .map_err(|_| format!("`{path}` is not UTF-8 text, and can't be changed with this tool.").into())
-    }
-
-    /// Returns why no file can be edited so, whatever is in it.
-    fn unusable(&self, workspace: &Workspace) -> Option<Refusal> {
-        self.refuse_placeholders().err().or_else(|| workspace.unusable_as_file(&self.path))
-    }
-
-    fn refuse_placeholders(&self) -> Result<(), Refusal> {
-        refuse_placeholder(&self.new_text)?;
-        if contains_placeholder(&self.old_text) {
-            return Err(Refusal::wrong_argument(PLACEHOLDER_IN_OLD_TEXT));
-        }
-        Ok(())
+impl FileWork for FileEdit {
+    fn path(&self) -> &str {
+        &self.path
     }
 
     fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
@@ -175,7 +142,30 @@ impl FileEdit {
             EditFit::Exact => "",
             EditFit::Loose => " old_text fits but for white space; new_text was indented as the file is.",
         };
-        Ok(format!("{}{how} {}", self.done(), reads_now(workspace.secrets(), &before, &edited.text)))
+        Ok(format!("{}{how} {}", self.done(), change_excerpt(workspace.secrets(), &before, &edited.text)))
+    }
+}
+
+impl FileEdit {
+    fn content(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
+        text_to_change(workspace, &self.path, rules)
+    }
+
+    fn verify_in(&self, workspace: &Workspace, rules: &FileRules) -> Verification {
+        self.content(workspace, rules).map_or(Verification::Unknown, |text| self.verify(&text))
+    }
+
+    /// Returns why no file can be edited so, whatever is in it.
+    fn unusable(&self, workspace: &Workspace) -> Option<Refusal> {
+        self.refuse_placeholders().err().or_else(|| workspace.unusable_as_file(&self.path))
+    }
+
+    fn refuse_placeholders(&self) -> Result<(), Refusal> {
+        refuse_placeholder(&self.new_text)?;
+        if contains_placeholder(&self.old_text) {
+            return Err(Refusal::wrong_argument(PLACEHOLDER_IN_OLD_TEXT));
+        }
+        Ok(())
     }
 
     /// Returns the content of the file, and the same with the edit applied.

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::answer::{WRITE_GRACE, invalid_arguments, run_blocking, run_file_work};
+use super::answer::WRITE_GRACE;
 use super::arguments::parse_arguments;
 use super::file_preview::{self, Overwrite};
+use super::file_work::{FileWork, run_on_file, verify_on_file};
 use super::folder_names::FolderNames;
-use super::near_paths::with_near_paths;
 use super::spec::spec;
 use crate::place::sync_folder;
 use crate::refusal::Refusal;
@@ -89,35 +89,32 @@ impl Tool for MoveFile {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let workspace = Arc::clone(&self.workspace);
-        match parse_arguments::<FileMove>(arguments) {
-            Ok(order) => run_file_work(move || {
-                let done = order.carry_out(&workspace, &context.files);
-                done.map_err(|refusal| with_near_paths(refusal, &workspace, &order.from, &context.files))
-            }),
-            Err(problem) => invalid_arguments(problem),
-        }
+        run_on_file::<FileMove>(&self.workspace, context, arguments)
     }
 
-    fn verify(&self, _: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
-        let workspace = Arc::clone(&self.workspace);
-        Box::pin(run_blocking(move || {
-            let Ok(order) = parse_arguments::<FileMove>(arguments) else {
-                return Verification::Unknown;
-            };
-            match workspace.exists(&order.from) {
-                Ok(true) => Verification::NotDone,
-                // The file at the new path may have been there before, and the old path may never have existed: then
-                // the call would have failed.
-                Ok(false) | Err(_) => Verification::Unknown,
-            }
-        }))
+    fn verify(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Verification> {
+        verify_on_file(&self.workspace, context, arguments, FileMove::verify)
     }
 }
 
 impl FileMove {
-    fn carry_out(&self, workspace: &Workspace, rules: &FileRules) -> Result<String, Refusal> {
-        let Self { from, to, overwrite } = self;
+    fn verify(&self, workspace: &Workspace, _: &FileRules) -> Verification {
+        match workspace.exists(&self.from) {
+            Ok(true) => Verification::NotDone,
+            // The file at the new path may have been there before, and the old path may never have existed: then the call
+            // would have failed.
+            Ok(false) | Err(_) => Verification::Unknown,
+        }
+    }
+}
+
+impl FileWork for FileMove {
+    fn path(&self) -> &str {
+        &self.from
+    }
+
+    fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
+        let (Self { from, to, overwrite }, rules) = (self, &context.files);
         let _alone = workspace.change();
         workspace.admit_move(from, to, rules)?;
         if !workspace.exists(from)? {

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 
-use super::answer::{WRITE_GRACE, invalid_arguments, run_file_work};
+use super::answer::WRITE_GRACE;
 use super::arguments::{parse_arguments, refuse_placeholder};
 use super::file_preview;
+use super::file_work::{FileWork, run_on_file};
 use super::folder_names::FolderNames;
-use super::near_paths::with_near_paths;
 use super::spec::spec;
 use crate::about_files::WRITE;
 use crate::cut::thousands;
@@ -86,18 +86,15 @@ impl Tool for WriteFile {
     }
 
     fn run(&self, context: CallContext, arguments: Value) -> BoxFuture<'static, Outcome> {
-        let workspace = Arc::clone(&self.workspace);
-        match parse_arguments::<WriteFileArguments>(arguments) {
-            Ok(file) => run_file_work(move || {
-                let done = file.carry_out(&workspace, &context);
-                done.map_err(|refusal| with_near_paths(refusal, &workspace, &file.path, &context.files))
-            }),
-            Err(problem) => invalid_arguments(problem),
-        }
+        run_on_file::<WriteFileArguments>(&self.workspace, context, arguments)
     }
 }
 
-impl WriteFileArguments {
+impl FileWork for WriteFileArguments {
+    fn path(&self) -> &str {
+        &self.path
+    }
+
     fn carry_out(&self, workspace: &Workspace, context: &CallContext) -> Result<String, Refusal> {
         let Self { path, content } = self;
         refuse_placeholder(content)?;

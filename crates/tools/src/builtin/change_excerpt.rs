@@ -14,7 +14,7 @@ const AROUND: usize = 2;
 
 /// Returns how the changed part of a file reads now: all of it if it is short. Secrets are replaced before lines are
 /// compared and cut.
-pub(super) fn reads_now(secrets: &Secrets, before: &str, after: &str) -> String {
+pub(super) fn change_excerpt(secrets: &Secrets, before: &str, after: &str) -> String {
     let seen = |text: &str| secrets.scrub(text).replace('\0', "␀").replace("\r\n", "\n");
     let (before, after) = (seen(before), seen(after));
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     fn now(before: &str, after: &str) -> String {
-        reads_now(&Secrets::default(), before, after)
+        change_excerpt(&Secrets::default(), before, after)
     }
 
     fn numbered(lines: std::ops::RangeInclusive<usize>) -> String {
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn a_secret_is_not_shown() {
         let secrets = Secrets::new([("KEY", "sk-12345678901234567890")]);
-        let told = reads_now(&secrets, "a\n", "key = sk-12345678901234567890\n");
+        let told = change_excerpt(&secrets, "a\n", "key = sk-12345678901234567890\n");
         assert!(told.contains("⟦secret:KEY⟧") && !told.contains("sk-1234"), "{told}");
     }
 }
