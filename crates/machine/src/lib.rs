@@ -74,6 +74,7 @@ mod repeated_read;
 mod replay;
 mod retry;
 mod settle;
+mod role_reply;
 mod snapshot_state;
 mod starting;
 mod state;

@@ -11,8 +11,8 @@
 //! What is not done is always added to the answer here, whatever the model writes.
 
 use windlass_vocab::{
-    CallId, ChildReported, ChildSpawned, EndReason, Failure, ModelReplied, NudgeCause, Part, PlanChanged, PlanItem,
-    PlanStatus, Planning, QuestionAsked, QuestionKind, QuestionOption, Spending, StopReason, TurnMode, Usage,
+    CallId, ChildReported, ChildSpawned, EndReason, Failure, NudgeCause, Part, PlanChanged, PlanItem, PlanStatus,
+    Planning, QuestionAsked, QuestionKind, QuestionOption, Spending, StopReason, TurnMode, Usage,
 };
 
 use crate::AttemptKey;
@@ -59,7 +59,7 @@ impl Draft<'_> {
     pub(crate) fn take_plan(
         &mut self,
         key: AttemptKey,
-        mut parts: Vec<Part>,
+        parts: Vec<Part>,
         stop: StopReason,
         usage: Usage,
         steps: Vec<PlannedStep>,
@@ -68,24 +68,8 @@ impl Draft<'_> {
         if run.stop.is_some() {
             return self.hand_back(key, String::new(), usage);
         }
-        let (model, role) = (run.model_of(attempt), attempt.mode.role());
-        let cost = run.cost(&model, &usage);
-        parts.retain(|part| !matches!(part, Part::Call { .. }));
-        self.push(ModelReplied {
-            attempt: key.attempt,
-            model,
-            parts,
-            stop,
-            usage,
-            cost,
-            partial: false,
-            misfit: None,
-            malformed: None,
-            role,
-            cache: None,
-            cut: None,
-            retrieved: 0,
-        });
+        let replied = run.plain_reply((key, attempt), parts, stop, usage);
+        self.push(replied);
         if steps.len() < 2 {
             return self.next_turn();
         }

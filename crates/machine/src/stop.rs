@@ -25,25 +25,11 @@ impl Draft<'_> {
     /// Records what an aborted model call had streamed and what it is charged, and ends the run.
     pub(crate) fn hand_back(&mut self, key: AttemptKey, text: String, usage: Usage) {
         let Some((run, attempt)) = self.current(key).filter(|(run, _)| run.stop.is_some()) else { return };
-        let (model, role) = (run.model_of(attempt), attempt.mode.role());
-        let cost = run.cost(&model, &usage);
+        let role = attempt.mode.role();
         let parts = if is_blank(&text) { Vec::new() } else { vec![Part::Text { text: text.clone() }] };
         if !parts.is_empty() || usage != Usage::default() {
-            self.push(ModelReplied {
-                attempt: key.attempt,
-                model,
-                parts,
-                stop: StopReason::Stop,
-                usage,
-                cost,
-                partial: true,
-                misfit: None,
-                malformed: None,
-                role,
-                cache: None,
-                cut: None,
-                retrieved: 0,
-            });
+            let reply = run.plain_reply((key, attempt), parts, StopReason::Stop, usage);
+            self.push(ModelReplied { partial: true, ..reply });
         }
         // Neither a summary nor a plan is an answer.
         let answer = if role.is_of_conversation() { text } else { String::new() };

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 
 use windlass_vocab::{
-    AttemptFailed, EndReason, Failure, ModelName, ModelReplied, ModelRole, NextAttempt, Part, RunEnded, SessionChanged,
-    Spending, StopReason, Titles, TurnMode, Usage,
+    AttemptFailed, EndReason, Failure, ModelName, ModelRole, NextAttempt, Part, RunEnded, SessionChanged, Spending,
+    StopReason, Titles, TurnMode, Usage,
 };
 
 use crate::AttemptKey;
@@ -125,33 +125,17 @@ impl Draft<'_> {
     }
 
     /// Records a model's reply, and the title where it holds one.
-    pub(crate) fn take_title(&mut self, key: AttemptKey, mut parts: Vec<Part>, stop: StopReason, usage: Usage) {
+    pub(crate) fn take_title(&mut self, key: AttemptKey, parts: Vec<Part>, stop: StopReason, usage: Usage) {
         let Some(run) = self.control.title.as_deref() else { return };
         let Phase::Modelling(attempt) = &run.phase else { return };
-        let model = run.model_of(attempt);
-        let cost = run.cost(&model, &usage);
-        parts.retain(|part| !matches!(part, Part::Call { .. }));
+        let replied = run.plain_reply((key, attempt), parts, stop, usage);
         let title = match stop {
             StopReason::Stop | StopReason::Calls | StopReason::Length | StopReason::Paused => {
-                title_in(&Part::joined_text(&parts))
+                title_in(&Part::joined_text(&replied.parts))
             }
             StopReason::Filtered | StopReason::Refused | StopReason::Error => None,
         };
-        self.push(ModelReplied {
-            attempt: key.attempt,
-            model,
-            parts,
-            stop,
-            usage,
-            cost,
-            partial: false,
-            misfit: None,
-            malformed: None,
-            role: ModelRole::Title,
-            cache: None,
-            cut: None,
-            retrieved: 0,
-        });
+        self.push(replied);
         if title.is_some() {
             self.push(SessionChanged { title, ..SessionChanged::default() });
         }
