@@ -62,8 +62,7 @@ impl Offering {
     }
 
     /// Returns the offer that another process pinned for a run it left. The servers may have changed since.
-    pub(crate) fn resumed(registry: &Registry, run: &Run, context: &PinnedContext, recall: RecallOffer) -> Self {
-        let selection = Selection::from(run.policy()).with_recall(recall);
+    pub(crate) fn resumed(registry: &Registry, run: &Run, context: &PinnedContext, selection: Selection) -> Self {
         let may_join = |(server, stage): (String, ServerStage)| {
             let known = match tools_known(&stage) {
                 Some(ToolsKnown::No) => ToolsKnown::No,

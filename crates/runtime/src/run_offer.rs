@@ -18,7 +18,7 @@ use crate::offering::{
 };
 use crate::overview::{OverviewSource, OverviewUse};
 use crate::services::AgentSettings;
-use crate::small_offer::unneeded_tools;
+use crate::small_offer::{tools_left_out, unneeded_tools};
 use crate::streamed::Streamed;
 use crate::textual;
 
@@ -31,14 +31,16 @@ impl Driver {
             Some(offering) if offering.run == run.id => offering.offer.clone(),
             Some(_) | None => {
                 registry.wake(&Selection::from(run.policy()));
-                let recall = recall_offer(&self.state);
+                let selection = Selection::from(run.policy()).with_recall(recall_offer(&self.state));
                 let offering = match (&run.phase, &self.state.transcript.context) {
                     (Phase::Modelling(_) | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between, Some(context)) => {
-                        Offering::resumed(registry, run, context, recall)
+                        let left_out = match prompt_style_of(&self.state, run) {
+                            PromptStyle::Full => Vec::new(),
+                            PromptStyle::Short => tools_left_out(&context.offer),
+                        };
+                        Offering::resumed(registry, run, context, selection.without(&left_out))
                     }
-                    (Phase::Pinning, _) | (_, None) => {
-                        Offering::new(registry, run.id, Selection::from(run.policy()).with_recall(recall))
-                    }
+                    (Phase::Pinning, _) | (_, None) => Offering::new(registry, run.id, selection),
                 };
                 self.running_effects.offering.insert(offering).offer.clone()
             }
@@ -70,7 +72,7 @@ impl Driver {
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
         let recall = recall_offer(&self.state);
         let (overview, permissions) = (self.overview_source(&run), Arc::clone(&self.agent.permissions));
-        let style = self.state.control.dialect_of(&run.model(0)).map_or(PromptStyle::Full, prompt_style);
+        let style = prompt_style_of(&self.state, &run);
         let request = self.state.transcript.newest_words().unwrap_or_default().to_owned();
         let selection = Selection::from(run.policy());
         services.registry.wake(&selection);
@@ -204,6 +206,11 @@ fn prefix_sources(agent: &AgentSettings, state: &State) -> PrefixSources {
         run: state.control.run.as_ref().map(|run| Arc::clone(&run.started)),
         text_models: state.control.text_models(),
     }
+}
+
+/// Returns how much the first model of a run is told.
+fn prompt_style_of(state: &State, run: &Run) -> PromptStyle {
+    state.control.dialect_of(&run.model(0)).map_or(PromptStyle::Full, prompt_style)
 }
 
 /// The tool that reads the earlier part of a conversation is offered once something of it was left out.

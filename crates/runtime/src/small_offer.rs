@@ -5,17 +5,14 @@
 use std::collections::BTreeSet;
 
 use windlass_machine::{FileNeed, Run};
-use windlass_tools::{Mode, Permissions};
-use windlass_vocab::{Attendance, RunId, ToolName, UnaskedChanges, WorkspaceOverview};
+use windlass_tools::{CHANGING_TOOLS, Mode, Permissions, RUN_COMMAND};
+use windlass_vocab::{Attendance, RunId, ToolName, ToolSpec, UnaskedChanges, WorkspaceOverview};
 
-/// Tools that change files.
-const CHANGING: &[&str] = &["write_file", "edit_file", "append_file", "move_file", "delete_file", COMMAND];
 /// Tools that look into files.
 const LOOKING: &[&str] = &["read_file", "search_files"];
 const LISTING: &str = "list_directory";
 /// The tool for requests with an address.
 const FETCHING: &str = "fetch_url";
-const COMMAND: &str = "run_command";
 /// A tool whose arguments are a list of objects, which small models can't write.
 const PLAN: &str = "todo";
 
@@ -28,7 +25,7 @@ pub(crate) fn unneeded_tools(
 ) -> Vec<&'static str> {
     let mut unneeded = vec![PLAN];
     if run.attendance == Attendance::Unattended && asks_for_every_command(permissions) {
-        unneeded.push(COMMAND);
+        unneeded.push(RUN_COMMAND);
     }
     if !request.contains("://") {
         unneeded.push(FETCHING);
@@ -42,15 +39,23 @@ pub(crate) fn unneeded_tools(
         UnaskedChanges::Allow => FileNeed::Change,
     };
     if need != FileNeed::Change {
-        unneeded.extend(CHANGING);
+        unneeded.extend(CHANGING_TOOLS);
     }
-    if shows_everything(overview, permissions) && unneeded.contains(&COMMAND) || need == FileNeed::None {
+    if shows_everything(overview, permissions) && unneeded.contains(&RUN_COMMAND) || need == FileNeed::None {
         unneeded.extend(LOOKING);
     }
     if !overview.is_cut || need == FileNeed::None {
         unneeded.push(LISTING);
     }
     unneeded
+}
+
+/// Returns the tools that were left out of an offer that another process pinned: those that may be and that it does not
+/// have.
+pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> Vec<&'static str> {
+    let may_be_left_out = CHANGING_TOOLS.iter().chain(LOOKING).chain(&[LISTING, FETCHING, PLAN]).copied();
+    let is_offered = |tool: &&str| offer.iter().any(|spec| spec.name.is_local() && spec.name.bare() == *tool);
+    may_be_left_out.filter(|tool| !is_offered(tool)).collect()
 }
 
 /// Whether the overview has the text of every file. Files that are ignored or that rules are about are not in it, so where
@@ -64,6 +69,6 @@ fn shows_everything(overview: &WorkspaceOverview, permissions: &Permissions) -> 
 
 /// Whether no command runs without a person's yes.
 fn asks_for_every_command(permissions: &Permissions) -> bool {
-    let tool = ToolName(format!("{}.{COMMAND}", ToolName::LOCAL));
+    let tool = ToolName(format!("{}.{RUN_COMMAND}", ToolName::LOCAL));
     permissions.mode != Mode::Bypass && !permissions.allow.iter().any(|rule| rule.means(&tool))
 }

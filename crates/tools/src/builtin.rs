@@ -51,7 +51,7 @@ pub use fetch_url::{FetchSettings, fetch_url};
 pub use read_skill::read_skill;
 pub use readable_files::{ContentStamp, readable_files, reads_unasked};
 pub use recall::RECALL;
-pub use tool_names::TOOL_NAMES;
+pub use tool_names::{CHANGING_TOOLS, RUN_COMMAND, TOOL_NAMES};
 
 use crate::{Tool, Workspace};
 

@@ -120,7 +120,8 @@ pub use attach::{AttachError, PdfProgram, attached_file, has_image_ending};
 #[cfg(feature = "commands")]
 pub use builtin::{Commands, builtins, sandbox_notes};
 pub use builtin::{
-    ContentStamp, RECALL, TOOL_NAMES, ending_tools, file_tools, read_skill, readable_files, reads_unasked,
+    CHANGING_TOOLS, ContentStamp, RECALL, RUN_COMMAND, TOOL_NAMES, ending_tools, file_tools, read_skill,
+    readable_files, reads_unasked,
 };
 #[cfg(feature = "fetch")]
 pub use builtin::{FetchSettings, fetch_url};

@@ -1,9 +1,7 @@
 //! The reminders: one line each, because every turn pays for them.
 
+use windlass_tools::RUN_COMMAND;
 use windlass_vocab::{Timestamp, ToolSpec, TurnMode};
-
-/// The tool that runs commands.
-const RUN_COMMAND: &str = "local.run_command";
 
 /// Returns what the model can't know of the day it is asked on.
 pub(super) fn environment(now: Timestamp) -> String {
@@ -46,5 +44,6 @@ pub(super) fn file_links(offer: &[ToolSpec]) -> Option<String> {
 
 /// Returns the platform, where commands can be run on it.
 pub(super) fn platform(offer: &[ToolSpec], platform: &str) -> Option<String> {
-    offer.iter().any(|tool| tool.name.as_str() == RUN_COMMAND).then(|| format!("Commands run on {platform}."))
+    let runs_commands = |tool: &ToolSpec| tool.name.is_local() && tool.name.bare() == RUN_COMMAND;
+    offer.iter().any(runs_commands).then(|| format!("Commands run on {platform}."))
 }

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use windlass_machine::preset;
 use windlass_provider::{BoxFuture, Model, ModelRequest, Segments, Sink};
-use windlass_runtime::{AgentSettings, Breakers, Hub, Instructions, Services, SessionChoice, SystemClock};
+use windlass_runtime::{
+    AgentSettings, Breakers, Hub, Instructions, Services, SessionChoice, Subscription, SystemClock,
+};
 use windlass_store::MemoryStore;
 use windlass_testkit::{Script, ScriptStep, ScriptedModel};
 use windlass_tools::{Permissions, Registry, Secrets, Workspace, file_tools};
@@ -57,17 +59,46 @@ async fn requests(files: &[(&str, &str)], request: &str, policy: Policy, model: 
     }
     let secrets = Secrets::new([("KEY", "sk-aaaabbbbccccdddd")]);
     let workspace = Arc::new(Workspace::open(dir.path()).expect("a workspace").hiding(secrets.clone()));
-    let mut registry = Registry::new();
-    for tool in file_tools(Arc::clone(&workspace)) {
-        registry.add(tool).expect("a tool");
-    }
     let seen = Arc::new(Mutex::new(Vec::new()));
     let steps = [ScriptStep::call("read_file", serde_json::json!({"path": "a.txt"})), ScriptStep::say("done")];
     let inner = ScriptedModel::new(Script::of(steps));
     let reader: Arc<dyn Model> = Arc::new(FirstMessageReader { inner, seen: Arc::clone(&seen) });
-    let hub = Hub::new(Services {
-        store: Arc::new(MemoryStore::new()),
-        models: Arc::new(HashMap::from([("scripted".into(), reader)])),
+    let hub = hub_with(Arc::new(MemoryStore::new()), reader, workspace, secrets);
+    let hides = files.iter().any(|(path, _)| *path == "hidden.txt");
+    let deny = hides.then(|| "read(hidden.txt)".parse().expect("a rule")).into_iter().collect();
+    let agent = agent_with(policy, model, Permissions { deny, ..Permissions::default() });
+    let session = hub.open(opening(), agent).await.expect("opened");
+    let mut events = session.events();
+    session.send(MessageId("m".into()), request).await.expect("sent");
+    until(&mut events, |record| matches!(record, Record::RunEnded(_))).await;
+    seen.lock().unwrap().clone()
+}
+
+fn opening() -> SessionChoice {
+    SessionChoice { owner: "me".into(), key: "k".into(), workspace: None }
+}
+
+/// Waits for the first record that `wanted` takes.
+async fn until(events: &mut Subscription, wanted: impl Fn(&Record) -> bool) -> Record {
+    loop {
+        let event = events.next().await.expect("the session is open");
+        if let Event::Record(envelope) = &event
+            && wanted(&envelope.record)
+        {
+            return envelope.record.clone();
+        }
+    }
+}
+
+/// A process with the file tools of this workspace.
+fn hub_with(store: Arc<MemoryStore>, model: Arc<dyn Model>, workspace: Arc<Workspace>, secrets: Secrets) -> Hub {
+    let mut registry = Registry::new();
+    for tool in file_tools(Arc::clone(&workspace)) {
+        registry.add(tool).expect("a tool");
+    }
+    Hub::new(Services {
+        store,
+        models: Arc::new(HashMap::from([("scripted".into(), model)])),
         registry,
         secrets: Arc::new(secrets),
         breakers: Breakers::default(),
@@ -76,37 +107,21 @@ async fn requests(files: &[(&str, &str)], request: &str, policy: Policy, model: 
         guard_locks: None,
         context_sources: Vec::new(),
         workspace: Some(workspace),
-    });
-    let agent = AgentSettings {
+    })
+}
+
+fn agent_with(policy: Policy, model: RunModel, permissions: Permissions) -> AgentSettings {
+    AgentSettings {
         name: "test".into(),
         policy,
         models: vec![model],
         role_chains: std::collections::BTreeMap::new(),
         instructions: Instructions::default(),
-        permissions: Arc::new(Permissions {
-            deny: files
-                .iter()
-                .any(|(path, _)| *path == "hidden.txt")
-                .then(|| "read(hidden.txt)".parse().expect("a rule"))
-                .into_iter()
-                .collect(),
-            ..Permissions::default()
-        }),
+        permissions: Arc::new(permissions),
         deadline_ms: None,
         attendance: Attendance::Unattended,
         output: None,
-    };
-    let opening = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
-    let session = hub.open(opening, agent).await.expect("opened");
-    let mut events = session.events();
-    session.send(MessageId("m".into()), request).await.expect("sent");
-    loop {
-        let event = events.next().await.expect("the session is open");
-        if matches!(&event, Event::Record(envelope) if matches!(envelope.record, Record::RunEnded(_))) {
-            break;
-        }
     }
-    seen.lock().unwrap().clone()
 }
 
 fn native() -> RunModel {
@@ -158,6 +173,55 @@ async fn only_models_that_write_calls_as_text_get_it_unless_asked_for() {
         let seen = first_messages(&FILES, "Tidy up.", overview, model).await;
         assert_eq!(seen[0].starts_with("Files in"), shown, "{overview:?} {toolless}");
     }
+}
+
+/// A model that never answers, for a process that dies meanwhile.
+struct SilentModel;
+
+impl Model for SilentModel {
+    fn attempt(&self, _: &ModelRequest<'_>, _: &mut Segments, _: Sink) -> BoxFuture<'static, Result<Reply, Failure>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+// proves T2, J3: a run that another process goes on with is offered no more than before
+#[tokio::test]
+async fn after_a_crash_the_same_tools_are_left_out() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("a.txt"), "one\n").expect("written");
+    let workspace = Arc::new(Workspace::open(dir.path()).expect("a workspace"));
+    let write = "<tool name=\"write_file\"><path>b.txt</path><content>x</content></tool>";
+    let steps = || ScriptedModel::new(Script::of([ScriptStep::say(write), ScriptStep::say("It says one.")]));
+    let agent = || {
+        let policy = preset("local-model").expect("a preset");
+        let model = RunModel { dialect: Some(Dialect::ToolTag), ..native() };
+        agent_with(policy, model, Permissions::default())
+    };
+    let mut verdicts = Vec::new();
+    for crashes in [false, true] {
+        let store = Arc::new(MemoryStore::new());
+        if crashes {
+            let hub = hub_with(Arc::clone(&store), Arc::new(SilentModel), Arc::clone(&workspace), Secrets::default());
+            let session = hub.open(opening(), agent()).await.expect("opened");
+            let mut events = session.events();
+            session.send(MessageId("m".into()), "What is in a.txt?").await.expect("sent");
+            until(&mut events, |record| matches!(record, Record::TurnStarted(_))).await;
+            drop((session, events));
+            hub.drain().await;
+        }
+        let hub = hub_with(store, Arc::new(steps()), Arc::clone(&workspace), Secrets::default());
+        let (session, mut events) = hub.open_followed(opening(), agent()).await.expect("opened");
+        if !crashes {
+            session.send(MessageId("m".into()), "What is in a.txt?").await.expect("sent");
+        }
+        let requested = until(&mut events, |record| matches!(record, Record::CallRequested(_))).await;
+        let Record::CallRequested(requested) = requested else { unreachable!("a call") };
+        verdicts.push(requested.verdict);
+        until(&mut events, |record| matches!(record, Record::RunEnded(_))).await;
+    }
+    assert!(!matches!(verdicts[0], windlass_vocab::Verdict::Allow), "{verdicts:?}");
+    assert_eq!(verdicts[0], verdicts[1]);
+    assert!(!dir.path().join("b.txt").exists());
 }
 
 // proves T2: a small model is offered only what a request can need

@@ -20,3 +20,10 @@ pub const TOOL_NAMES: &[&str] = &[
     "wait_for_servers",
     "write_file",
 ];
+
+/// The tool that runs commands.
+pub const RUN_COMMAND: &str = "run_command";
+
+/// The tools that change files; those that only read them are marked with `reads_files`.
+pub const CHANGING_TOOLS: &[&str] =
+    &["append_file", "delete_file", "edit_file", "move_file", RUN_COMMAND, "write_file"];
