@@ -119,11 +119,11 @@ pub struct Run {
     /// What the progress guards have observed.
     pub watch: Arc<ProgressWatch>,
     /// What the records show of its work.
-    pub evidence: Arc<RunEvidence>,
-    /// Replies that the judge has sent back.
-    pub judged: u32,
-    /// What the model is told in the current turn alone, after the judge sent its reply back.
-    pub told_once: Option<Arc<str>>,
+    pub(crate) evidence: Arc<RunEvidence>,
+    /// How many replies the judge has sent back.
+    pub rejected_replies: u32,
+    /// The judge's nudge, sent in the turn after a reply that it sent back and in no other.
+    pub judge_nudge: Option<Arc<str>>,
 }
 
 /// What a run waits for.
@@ -198,8 +198,8 @@ impl Run {
             },
             watch: Arc::default(),
             evidence: Arc::new(RunEvidence::new(request.clone())),
-            judged: 0,
-            told_once: None,
+            rejected_replies: 0,
+            judge_nudge: None,
         }
     }
 
@@ -306,7 +306,7 @@ impl Run {
             evidence.add_files(overview.files.iter().map(|file| &file.path));
             // The model has read these without a call.
             let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
-            evidence.request.attached.extend(shown);
+            evidence.request.shown_files.extend(shown);
         }
         match &mut self.phase {
             Phase::Pinning => self.phase = Phase::Between,
@@ -332,8 +332,8 @@ impl Run {
     fn nudged(&mut self, nudged: &Nudged) {
         self.watch().nudged(nudged.why);
         if nudged.rejects_reply() {
-            self.judged += 1;
-            self.told_once = Some(nudged.text.as_str().into());
+            self.rejected_replies += 1;
+            self.judge_nudge = Some(nudged.text.as_str().into());
         }
         match nudged.why {
             NudgeCause::Reply(Nudge::Empty) => {
@@ -367,7 +367,7 @@ impl Run {
             return;
         }
         self.left_out_since_reply = false;
-        self.told_once = None;
+        self.judge_nudge = None;
         self.add_to_answer(&replied.parts);
         let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));
         let paused = replied.stop == StopReason::Paused && !has_calls;

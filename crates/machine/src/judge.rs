@@ -17,15 +17,16 @@ mod tests;
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Message, PlanStatus, ReplyFault, RunChanges, ToolSpec, UnaskedChange, UnaskedChanges, UnfoundedEnd,
+    Message, MissingChange, PlanStatus, ReplyFault, RunChanges, ToolSpec, UnaskedChange, UnaskedChanges,
 };
 
-pub use self::evidence::{RequestWords, RunEvidence};
+pub(crate) use self::evidence::{RequestWords, RunEvidence};
 pub(crate) use self::nudge_text::nudge_text;
 use self::reply::{ReplyWords, answer_claims_change, read_reply};
 pub(crate) use self::request::{RequestKind, RequestReading, read_request};
 
 use crate::control::Run;
+use crate::file_names::{base_name, may_mean, names_file};
 
 /// How often the judge sends a reply back in a run, for any reason.
 pub(crate) const JUDGE_NUDGES: u32 = 3;
@@ -33,7 +34,7 @@ pub(crate) const JUDGE_NUDGES: u32 = 3;
 /// The most files and steps that a fault names.
 const NAMED: usize = 5;
 
-/// The judge's verdict on a reply.
+/// What the judge says of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// It is an answer.
@@ -109,29 +110,27 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
         let settled = excused || (request.is_advice && !wants_change);
         return (asks && !settled).then_some(ReplyFault::NoCall { files: unread });
     }
-    let settled = reply.gives_grounds || reply.refuses || reply.asks_back;
+    let settled = reply.gives_reason || reply.refuses || reply.asks_back;
     if evidence.succeeded == 0 {
         return (request.is_about_files && !settled).then_some(ReplyFault::CallsFailed {});
     }
-    let files = request.existing.iter().take(NAMED).cloned().collect();
-    (wants_change && !evidence.has_effects() && !settled).then_some(ReplyFault::NothingChanged { files })
+    (wants_change && !evidence.has_effects() && !settled).then_some(ReplyFault::NothingChanged {})
 }
 
 /// Whether the model has been given this file's text: with the message, or by a call of an earlier run.
 fn is_known(judged: &JudgedReply<'_>, path: &str) -> bool {
     let by_call = |message: &Message| match message {
-        Message::Assistant { calls, .. } => calls.iter().any(|call| evidence::mentions(call.arguments.as_str(), path)),
+        Message::Assistant { calls, .. } => calls.iter().any(|call| names_file(call.arguments.as_str(), path)),
         Message::User { .. } | Message::Tool { .. } => false,
     };
-    let attached = &judged.evidence.request.attached;
-    attached.iter().any(|name| name == path || request::base_name(name) == request::base_name(path))
-        || judged.history.iter().any(by_call)
+    // A file that the person attached may lie elsewhere.
+    let shown = |name: &String| name == path || may_mean(base_name(name), path);
+    judged.evidence.request.shown_files.iter().any(shown) || judged.history.iter().any(by_call)
 }
 
 /// Returns the fault of a reply to a request for files that no call wrote.
 fn unwritten(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
-    let excused =
-        reply.refuses || reply.asks_back || (evidence.has_calls() && reply.gives_grounds) || request.is_advice;
+    let excused = reply.refuses || reply.asks_back || (evidence.has_calls() && reply.gives_reason) || request.is_advice;
     let files: Vec<String> =
         request.to_write.iter().filter(|name| !evidence.has_written(name)).take(NAMED).cloned().collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotWritten { files })
@@ -155,31 +154,29 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
 fn open_steps(evidence: &RunEvidence, reply: &ReplyWords) -> Option<ReplyFault> {
     let open = evidence.plan.iter().filter(|item| item.status != PlanStatus::Done);
     let steps: Vec<String> = open.take(NAMED).map(|item| item.step.clone()).collect();
-    let excused = reply.gives_grounds || reply.asks_back || reply.refuses;
+    let excused = reply.gives_reason || reply.asks_back || reply.refuses;
     (!steps.is_empty() && !excused).then_some(ReplyFault::StepsOpen { steps })
 }
 
 /// Returns what a run did, by its records, and where its answer says otherwise; `None` where there is nothing to say.
 pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunChanges> {
-    let mut told = evidence.changes();
+    let mut changes = evidence.changes();
     let request = read_request(&evidence.request.text, &evidence.files);
     if request.kind == RequestKind::Change {
-        let is_open = |path: &&String| !evidence.has_written(path) && !is_gone(&told, path);
-        told.not_changed = request.existing.iter().chain(&request.to_write).filter(is_open).cloned().collect();
+        let is_open = |path: &&String| !evidence.has_written(path) && !is_gone(&changes, path);
+        changes.not_changed = request.existing.iter().chain(&request.to_write).filter(is_open).cloned().collect();
     }
-    if !told.has_changes() && !told.may_have_changed_more() {
-        told.unfounded = if answer_claims_change(answer) && request.kind == RequestKind::Change {
-            Some(UnfoundedEnd::Claimed)
-        } else {
-            (request.kind == RequestKind::Change).then_some(UnfoundedEnd::NotDone)
-        };
+    let shows_none = !changes.has_changes() && !changes.may_have_changed_more();
+    if shows_none && request.kind == RequestKind::Change {
+        let claims = answer_claims_change(answer);
+        changes.missing = Some(if claims { MissingChange::Claimed } else { MissingChange::NotClaimed });
     }
-    (!told.is_empty()).then_some(told)
+    (!changes.is_empty()).then_some(changes)
 }
 
 /// Whether a file was deleted or moved away.
-fn is_gone(told: &RunChanges, path: &str) -> bool {
-    told.deleted.iter().any(|gone| gone == path) || told.moved.iter().any(|moved| moved.from == path)
+fn is_gone(changes: &RunChanges, path: &str) -> bool {
+    changes.deleted.iter().any(|gone| gone == path) || changes.moved.iter().any(|moved| moved.from == path)
 }
 
 /// What a request needs of the tools that work with files, by its words.

@@ -122,16 +122,16 @@ impl Draft<'_> {
             Judgement::Incomplete(faults) => (Nudge::Incomplete, faults),
             Judgement::Deflecting(faults) => (Nudge::Deflection, faults),
         };
-        if run.judged >= JUDGE_NUDGES || !run.policy().nudges.contains(&nudge) {
-            let is_evident = faults.iter().any(ReplyFault::is_evident);
-            return if is_evident { AfterTextReply::Unfinished } else { AfterTextReply::Complete };
+        if run.rejected_replies >= JUDGE_NUDGES || !run.policy().nudges.contains(&nudge) {
+            let is_certain = faults.iter().any(ReplyFault::is_shown_by_records);
+            return if is_certain { AfterTextReply::Unfinished } else { AfterTextReply::Complete };
         }
         if run.watch.repeats_last_turn() { AfterTextReply::Halt } else { AfterTextReply::SendBack(nudge, faults) }
     }
 
     /// Sends a reply back: it leaves the history, and the model is told why, for one turn.
     fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
-        let given = self.run().map_or(0, |run| run.judged);
+        let given = self.run().map_or(0, |run| run.rejected_replies);
         let text = nudge_text(&faults, self.offered(), given);
         self.push(Nudged { why: NudgeCause::Reply(nudge), evidence: String::new(), text, faults });
         self.next_turn();
@@ -160,8 +160,8 @@ impl Run {
     pub fn temperature_milli(&self, mode: TurnMode) -> Option<u32> {
         let sampling = &self.policy().sampling;
         match mode {
-            TurnMode::Tools => sampling.tool_temperature_milli.map(|usual| match &self.told_once {
-                Some(_) => usual.saturating_add(WARMER.saturating_mul(self.judged)).min(WARMEST.max(usual)),
+            TurnMode::Tools => sampling.tool_temperature_milli.map(|usual| match &self.judge_nudge {
+                Some(_) => usual.saturating_add(WARMER.saturating_mul(self.rejected_replies)).min(WARMEST.max(usual)),
                 None => usual,
             }),
             TurnMode::Talk

@@ -12,8 +12,8 @@ pub(crate) fn nudged(nudge: &Nudged) -> String {
     }
     // The cause says enough about a reply, except why it has no call: the evidence says that.
     let no_call = nudge.why == NudgeCause::Reply(Nudge::NoToolCall);
-    let is_told = (matches!(nudge.why, NudgeCause::Reply(_)) && !no_call) || nudge.evidence.is_empty();
-    let why = if is_told { cause(nudge.why) } else { &nudge.evidence };
+    let cause_suffices = (matches!(nudge.why, NudgeCause::Reply(_)) && !no_call) || nudge.evidence.is_empty();
+    let why = if cause_suffices { cause(nudge.why) } else { &nudge.evidence };
     format!("nudged the model: {}", short_line(why, TEXT))
 }
 
@@ -22,10 +22,10 @@ fn fault_words(fault: &ReplyFault) -> String {
     match fault {
         ReplyFault::NoCall { files } if files.is_empty() => "a change was asked for, and no call was made".to_owned(),
         ReplyFault::NoCall { files } => format!("it did not look at {}", files.join(", ")),
-        ReplyFault::NotWritten { files } => format!("{} is not written", files.join(", ")),
+        ReplyFault::NotWritten { files } => format!("it did not write {}", files.join(", ")),
         ReplyFault::CallsFailed {} => "it answered although all its calls failed".to_owned(),
-        ReplyFault::NothingChanged { .. } => "a change was asked for, and nothing is changed".to_owned(),
-        ReplyFault::Untouched { files } => format!("it left out {}", files.join(", ")),
+        ReplyFault::NothingChanged {} => "a change was asked for, and it made none".to_owned(),
+        ReplyFault::Untouched { files } => format!("it did nothing with {}", files.join(", ")),
         ReplyFault::StepsOpen { steps } => format!("steps of its plan are open: {}", steps.join("; ")),
         ReplyFault::CallAsText {} => "it wrote a call as text".to_owned(),
         ReplyFault::StepAnnounced {} => "it announced a step and did not take it".to_owned(),

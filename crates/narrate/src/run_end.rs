@@ -1,6 +1,6 @@
 //! The end of a run: its answer, or why there is none.
 
-use windlass_vocab::{EndReason, RunChanges, RunEnded, UnfoundedEnd, shown_path};
+use windlass_vocab::{EndReason, MissingChange, RunChanges, RunEnded, shown_path};
 
 use crate::line::Tone;
 
@@ -56,20 +56,20 @@ impl<'a> RunEndWords<'a> {
 /// The most paths of each kind that are named.
 const PATHS: usize = 8;
 
-/// What a run really did to files, by its records, in a line: "Changed: …. Not changed: …."; `None` where that adds
+/// What a run really did to files, by its records, in a line: "Files: created …; changed …. Not changed: …."; `None` where that adds
 /// nothing to the answer.
 #[must_use]
 pub fn changes_line(ended: &RunEnded) -> Option<String> {
     let changes = ended.changes.as_deref()?;
     let done = done_words(changes);
     let mut sentences = Vec::new();
-    match changes.unfounded {
-        Some(UnfoundedEnd::Claimed) => sentences.push("No file was changed, although the answer says so.".to_owned()),
-        Some(UnfoundedEnd::NotDone) => sentences.push("No file was changed.".to_owned()),
+    match changes.missing {
+        Some(MissingChange::Claimed) => sentences.push("No file was changed, although the answer says so.".to_owned()),
+        Some(MissingChange::NotClaimed) => sentences.push("No file was changed.".to_owned()),
         None if done.is_empty() => return None,
-        None => sentences.push(format!("Changed: {}.", done.join("; "))),
+        None => sentences.push(format!("Files: {}.", done.join("; "))),
     }
-    if !changes.not_changed.is_empty() && changes.unfounded.is_none() && !changes.may_have_changed_more() {
+    if !changes.not_changed.is_empty() && changes.missing.is_none() && !changes.may_have_changed_more() {
         sentences.push(format!("Not changed: {}.", listed(changes.not_changed.iter().map(String::as_str))));
     }
     Some(sentences.join(" "))
@@ -78,7 +78,7 @@ pub fn changes_line(ended: &RunEnded) -> Option<String> {
 /// Whether the answer of a run claims a change that its records do not show.
 #[must_use]
 pub fn claims_too_much(ended: &RunEnded) -> bool {
-    ended.changes.as_ref().is_some_and(|changes| changes.unfounded == Some(UnfoundedEnd::Claimed))
+    ended.changes.as_ref().is_some_and(|changes| changes.missing == Some(MissingChange::Claimed))
 }
 
 fn done_words(changes: &RunChanges) -> Vec<String> {
@@ -105,27 +105,14 @@ fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use windlass_vocab::{EndReason, MovedPath, RunChanges, RunEnded, UnfoundedEnd, Usage};
+    use windlass_vocab::{MissingChange, MovedPath, RunChanges, RunEnded};
 
     use super::{changes_line, claims_too_much};
 
     fn ended(changes: RunChanges) -> RunEnded {
-        RunEnded {
-            reason: EndReason::Completed,
-            answer: "I have changed it.".into(),
-            failure: None,
-            tools: BTreeSet::new(),
-            turns: 1,
-            output: None,
-            cut_off: false,
-            dropped: Vec::new(),
-            usage: Usage::default(),
-            cost: None,
-            wants_title: false,
-            changes: (!changes.is_empty()).then(|| Box::new(changes)),
-        }
+        let plain = r#"{"reason":"completed","answer":"I have changed it."}"#;
+        let plain: RunEnded = serde_json::from_str(plain).expect("a record");
+        RunEnded { changes: (!changes.is_empty()).then(|| Box::new(changes)), ..plain }
     }
 
     // proves L3
@@ -138,16 +125,17 @@ mod tests {
             not_changed: vec!["f.txt".into()],
             ..RunChanges::default()
         };
-        let line = "Changed: created a.txt; deleted b.txt, c.txt; moved d to e. Not changed: f.txt.";
+        let line = "Files: created a.txt; deleted b.txt, c.txt; moved d to e. Not changed: f.txt.";
         assert_eq!(changes_line(&ended(done)).as_deref(), Some(line));
         assert_eq!(changes_line(&ended(RunChanges::default())), None);
         let commands = RunChanges { commands: vec!["ls".into()], not_changed: vec!["f".into()], ..<_>::default() };
         assert_eq!(changes_line(&ended(commands)), None, "a command may have changed it");
-        for (unfounded, says) in [(UnfoundedEnd::Claimed, ", although the answer says so"), (UnfoundedEnd::NotDone, "")]
+        for (missing, says) in
+            [(MissingChange::Claimed, ", although the answer says so"), (MissingChange::NotClaimed, "")]
         {
-            let end = ended(RunChanges { unfounded: Some(unfounded), ..RunChanges::default() });
+            let end = ended(RunChanges { missing: Some(missing), ..RunChanges::default() });
             assert_eq!(changes_line(&end), Some(format!("No file was changed{says}.")));
-            assert_eq!(claims_too_much(&end), unfounded == UnfoundedEnd::Claimed);
+            assert_eq!(claims_too_much(&end), missing == MissingChange::Claimed);
         }
     }
 }

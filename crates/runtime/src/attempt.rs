@@ -179,7 +179,7 @@ fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> Strin
             let (now, plan) = (services.clock.now(), state.transcript.plan.as_slice());
             // Also where no tool is offered, so that there is no dialect to be pinned.
             let style = state.control.dialect_of(asked.model).map_or(PromptStyle::Full, prompt_style);
-            let nudge = state.control.run.as_ref().and_then(|run| run.told_once.as_deref());
+            let nudge = state.control.run.as_ref().and_then(|run| run.judge_nudge.as_deref());
             let transcript = &state.transcript;
             let has_results = matches!(transcript.history.last(), Some(Message::Tool { .. }));
             let request = transcript.newest_words().filter(|_| has_results);

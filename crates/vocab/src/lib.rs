@@ -103,7 +103,7 @@ pub use record::{
 };
 pub use remedy::Remedy;
 pub use reply_fault::ReplyFault;
-pub use run_changes::{MovedPath, RunChanges, UnfoundedEnd};
+pub use run_changes::{MissingChange, MovedPath, RunChanges};
 pub use run_model::RunModel;
 pub use shown_path::shown_path;
 pub use spending::{LimitUnit, Spending, SpendingLimit, SpentElsewhere};

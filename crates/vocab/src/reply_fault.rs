@@ -21,10 +21,7 @@ pub enum ReplyFault {
     /// Every call of the run failed, and the reply answers as if one had not.
     CallsFailed {},
     /// The request asks for a change, and no call changed anything.
-    NothingChanged {
-        /// Files that the request names and that exist.
-        files: Vec<String>,
-    },
+    NothingChanged {},
     /// The request names several files, and only some were used.
     Untouched {
         /// The others.
@@ -47,12 +44,12 @@ impl ReplyFault {
     /// Whether the records show that something that was asked for is not done. Otherwise only the wording of the reply
     /// suggests it.
     #[must_use]
-    pub fn is_evident(&self) -> bool {
+    pub fn is_shown_by_records(&self) -> bool {
         match self {
             Self::NoCall { .. }
             | Self::NotWritten { .. }
             | Self::CallsFailed {}
-            | Self::NothingChanged { .. }
+            | Self::NothingChanged {}
             | Self::Untouched { .. }
             | Self::StepsOpen { .. }
             | Self::CallAsText {}

@@ -33,9 +33,9 @@ pub struct RunChanges {
     /// Files that the request names, in a request for a change, and that were not changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_changed: Vec<String>,
-    /// What the answer says about changes, where the records show none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfounded: Option<UnfoundedEnd>,
+    /// Set when the request asks for a change and the records show none.
+    #[serde(default, rename = "unfounded", skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingChange>,
 }
 
 /// A file that was moved.
@@ -47,14 +47,15 @@ pub struct MovedPath {
     pub to: String,
 }
 
-/// An end that the records do not bear out.
+/// A change that was asked for and that the records do not show: what the answer says about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnfoundedEnd {
-    /// The answer says that something was changed, and nothing was.
+pub enum MissingChange {
+    /// It says that something was changed.
     Claimed,
-    /// The request asks for a change, and nothing was changed; the answer claims none.
-    NotDone,
+    /// It claims no change.
+    #[serde(rename = "not_done")]
+    NotClaimed,
 }
 
 impl RunChanges {
@@ -69,6 +70,12 @@ impl RunChanges {
     #[must_use]
     pub fn may_have_changed_more(&self) -> bool {
         !self.commands.is_empty() || !self.elsewhere.is_empty()
+    }
+
+    /// Returns every path that the records show as changed, a moved one by both its names.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let moved = self.moved.iter().flat_map(|moved| [&moved.from, &moved.to]);
+        self.created.iter().chain(&self.changed).chain(&self.deleted).chain(moved).map(String::as_str)
     }
 
     /// Whether there is nothing to say about the run.

@@ -8,8 +8,9 @@ use windlass_vocab::{
     OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName,
 };
 
-use super::request::base_name;
+use super::request::name_tokens;
 use crate::call::Call;
+use crate::file_names::{may_mean, names_file};
 use crate::notes::one_line;
 
 /// The most bytes kept of a request, and characters of a command or of a call's arguments.
@@ -23,10 +24,10 @@ const EFFECTS: usize = 40;
 
 /// What the person asked for: their words alone, without what was added to the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestWords {
+pub(crate) struct RequestWords {
     pub(crate) text: String,
-    /// Files whose text came with the message.
-    pub(crate) attached: BTreeSet<String>,
+    /// Files whose text the model was shown with the message.
+    pub(crate) shown_files: BTreeSet<String>,
 }
 
 impl RequestWords {
@@ -42,7 +43,7 @@ impl RequestWords {
             self.text.push('\n');
         }
         self.text.push_str(&crate::notes::cut_text(&accepted.text, REQUEST_BYTES));
-        self.attached.extend(accepted.attachments.iter().filter_map(|attachment| match attachment {
+        self.shown_files.extend(accepted.attachments.iter().filter_map(|attachment| match attachment {
             Attachment::Text(text) => Some(text.name.clone()),
             Attachment::Image(_) => None,
         }));
@@ -51,7 +52,7 @@ impl RequestWords {
 
 /// What the records of a run show of its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RunEvidence {
+pub(crate) struct RunEvidence {
     pub(crate) request: RequestWords,
     /// Files that are known to exist, or to have existed when the run began.
     pub(crate) files: BTreeSet<String>,
@@ -119,9 +120,7 @@ impl RunEvidence {
             return self.add_listed(arguments, result);
         }
         let matches_all = request.snapshot == SnapshotKind::Workspace && arguments.contains('*');
-        let is_used = |path: &&String| {
-            matches_all || mentions(arguments, path) || mentions(result, path) || mentions(arguments, base_name(path))
-        };
+        let is_used = |path: &&String| matches_all || names_file(arguments, path) || names_file(result, path);
         let used: Vec<String> = self.files.iter().filter(is_used).cloned().collect();
         self.used.extend(used);
         for path in named_paths(request, arguments)
@@ -186,10 +185,9 @@ impl RunEvidence {
 
     /// Whether a successful call wrote this file, or may have.
     pub(crate) fn has_written(&self, name: &str) -> bool {
-        let is_it = |path: &str| path == name || (!name.contains('/') && base_name(path) == name);
-        self.changes.iter().any(|(path, change)| is_it(path) && change.now.exists())
-            || self.effects.iter().any(|arguments| mentions(arguments, name))
-            || self.by_steps.iter().any(|path| is_it(path))
+        self.changes.iter().any(|(path, change)| may_mean(name, path) && change.now.exists())
+            || self.effects.iter().any(|arguments| name_tokens(arguments).any(|token| may_mean(name, token)))
+            || self.by_steps.iter().any(|path| may_mean(name, path))
     }
 
     /// Whether any call was finished.
@@ -199,54 +197,43 @@ impl RunEvidence {
 
     /// Returns what the run did, by its records.
     pub(crate) fn changes(&self) -> RunChanges {
-        let mut told = RunChanges {
+        let mut listed = RunChanges {
             more: self.more_changes,
             commands: self.commands.clone(),
             elsewhere: self.elsewhere.clone(),
             ..RunChanges::default()
         };
         let mut gone: Vec<(&String, &FileState)> = Vec::new();
-        for (path, change) in self.changes.iter().filter(|(path, change)| self.is_told(path, change)) {
+        for (path, change) in self.changes.iter().filter(|(path, change)| self.is_listed(path, change)) {
             match (change.was.exists(), change.now.exists()) {
-                (true, true) if !change.was.is_like(&change.now) => told.changed.push(path.clone()),
+                (true, true) if !change.was.is_like(&change.now) => listed.changed.push(path.clone()),
                 (true, false) => gone.push((path, &change.was)),
                 (true, true) | (false, true | false) => {}
             }
         }
-        for (path, change) in self.changes.iter().filter(|(path, change)| self.is_told(path, change)) {
+        for (path, change) in self.changes.iter().filter(|(path, change)| self.is_listed(path, change)) {
             if change.was.exists() || !change.now.exists() {
                 continue;
             }
             let from = gone.iter().position(|(_, was)| was.is_same_thing(&change.now));
             match from.map(|place| gone.remove(place)) {
-                Some((from, _)) => told.moved.push(MovedPath { from: from.clone(), to: path.clone() }),
-                None => told.created.push(if change.now.is_folder() { format!("{path}/") } else { path.clone() }),
+                Some((from, _)) => listed.moved.push(MovedPath { from: from.clone(), to: path.clone() }),
+                None => listed.created.push(if change.now.is_folder() { format!("{path}/") } else { path.clone() }),
             }
         }
-        told.deleted = gone.into_iter().map(|(path, _)| path.clone()).collect();
-        let listed = |path: &&String| !told.changed.contains(*path) && !told.created.contains(*path);
-        let by_steps: Vec<String> = self.by_steps.iter().filter(listed).cloned().collect();
-        told.changed.extend(by_steps);
-        told
+        listed.deleted = gone.into_iter().map(|(path, _)| path.clone()).collect();
+        let is_new = |path: &&String| !listed.changed.contains(*path) && !listed.created.contains(*path);
+        let by_steps: Vec<String> = self.by_steps.iter().filter(is_new).cloned().collect();
+        listed.changed.extend(by_steps);
+        listed
     }
 
-    /// Whether a path is told: not a folder whose content is.
-    fn is_told(&self, path: &str, change: &Change) -> bool {
+    /// Whether a path is listed: not a folder whose content is.
+    fn is_listed(&self, path: &str, change: &Change) -> bool {
         let is_folder = change.was.is_folder() || change.now.is_folder();
         let holds = |other: &String| other.strip_prefix(path).is_some_and(|below| below.starts_with('/'));
         !is_folder || !self.changes.keys().any(holds)
     }
-}
-
-/// Whether a text has this path, not as a part of a longer name.
-pub(super) fn mentions(text: &str, path: &str) -> bool {
-    let in_name = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-');
-    !path.is_empty()
-        && text.match_indices(path).any(|(at, _)| {
-            let before = text.get(..at).and_then(|before| before.chars().next_back());
-            let after = text.get(at + path.len()..).and_then(|after| after.chars().next());
-            before.is_none_or(|letter| !in_name(letter) && letter != '.') && after.is_none_or(|letter| !in_name(letter))
-        })
 }
 
 /// The arguments of built-in tools that are paths.

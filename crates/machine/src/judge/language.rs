@@ -11,10 +11,16 @@ pub(super) struct Language {
     pub(super) make_verbs: &'static str,
     /// Of these, the ones whose result goes into a file that may exist.
     pub(super) write_verbs: &'static str,
+    /// Verbs that give a file another name or place.
+    pub(super) move_verbs: &'static str,
+    /// Verbs that ask for a new file where a word for one follows them.
+    pub(super) file_verbs: &'static str,
     /// Verbs of these lists with what may follow them and makes them mean something else.
     pub(super) other_meanings: &'static str,
     /// Words before a verb that leave it an order.
     pub(super) lead_ins: &'static str,
+    /// Words in a lead-in that make a question of it an order: "can you".
+    pub(super) addresses: &'static str,
     /// Words that join an order to the one before it.
     pub(super) joins: &'static str,
     /// Words before the name of a file that is to be written.
@@ -37,6 +43,8 @@ pub(super) struct Language {
     pub(super) places: &'static str,
     /// Words that exclude the files named beside them.
     pub(super) exclusions: &'static str,
+    /// Of these, the ones that begin a clause without a comma.
+    pub(super) clause_words: &'static str,
     /// Words of requests that a listing answers, without reading files.
     pub(super) listing_words: &'static str,
     /// Words for every file of a kind.
@@ -74,6 +82,8 @@ const ENGLISH: Language = Language {
         prepare; extract; convert; sort; list; translate; summarize; summarise; count; compute; calculate; \
         merge; gather; note",
     write_verbs: "write; save; put; store; record; collect; export; dump; extract; note; gather",
+    move_verbs: "rename; move; copy",
+    file_verbs: "create; make; write; save",
     other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
         add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
         drop me; note that; make sure; make sense; switch to; correct this",
@@ -82,6 +92,7 @@ const ENGLISH: Language = Language {
         could you please; would you please; i want you to; i need you to; i would like you to; i'd like you to; \
         you should; you must; your task is to; help me to; help me; let's; go ahead and; make sure to; try to; \
         do; instead; task; todo",
+    addresses: "you",
     joins: "and; then; or; also; please; finally; afterwards",
     target_before: "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
     target_into: "to; into; as",
@@ -100,6 +111,7 @@ const ENGLISH: Language = Language {
         workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
         these files; my files; all files; every file; each file; the tests; the test suite; the script",
     exclusions: "not; don't; except; leave; without; but; unless; never; ignore; skip",
+    clause_words: "but; except",
     listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
     all_words: "all; every; each",
@@ -173,8 +185,11 @@ const GERMAN: Language = Language {
         kopiere; setze; erhöhe",
     make_verbs: "schreibe; schreib; erstelle; speichere; lege",
     write_verbs: "schreibe; schreib; speichere",
+    move_verbs: "benenne; verschiebe; kopiere",
+    file_verbs: "erstelle; schreibe",
     other_meanings: "",
     lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
+    addresses: "du",
     joins: "und; dann; danach",
     target_before: "datei; namens; in; nach; als; eine; die; neue",
     target_into: "nach; als",
@@ -186,6 +201,7 @@ const GERMAN: Language = Language {
     talk: "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
     places: "diesem ordner; diesem verzeichnis; diesem projekt; hier",
     exclusions: "nicht; außer; ohne; nur",
+    clause_words: "außer",
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
     all_words: "alle; allen; jede; jeder",
     grounds: "bereits; keine änderung; nicht gefunden; existiert nicht; gibt es nicht; konnte nicht; kann nicht; \
@@ -207,6 +223,11 @@ pub(super) type PhraseList = fn(&Language) -> &'static str;
 /// The languages' entries of one list.
 pub(super) fn all(list: PhraseList) -> impl Iterator<Item = &'static str> {
     LANGUAGES.iter().flat_map(move |language| list(language).split("; ")).filter(|phrase| !phrase.is_empty())
+}
+
+/// Whether a word is in a list.
+pub(super) fn is_one_of(word: &str, list: PhraseList) -> bool {
+    all(list).any(|known| known == word)
 }
 
 /// Whether a text, in lower case with straight apostrophes, has one of the phrases of a list, as whole words.
@@ -243,6 +264,9 @@ const EXTENSIONS: &str = "txt; md; csv; tsv; json; jsonl; yaml; yml; toml; ini; 
     lock; svg; bak; out; dat; list; properties; gradle; kt; swift; lua; pl; r; ipynb; pdf; rules; tmp; old; \
     orig";
 
+/// Names of files without an ending, which are no words of a sentence.
+const FILES_WITHOUT_ENDING: &str = "Makefile; Dockerfile";
+
 /// Names with such an ending that are no files.
 const NOT_FILES: &str = "node.js; vue.js; next.js; nuxt.js; react.js; three.js; d3.js; express.js; chart.js; discord.js; \
     socket.io; asp.net; e.g; i.e; p5.js; angular.js; moment.js; ember.js; backbone.js; alpine.js";
@@ -250,6 +274,11 @@ const NOT_FILES: &str = "node.js; vue.js; next.js; nuxt.js; react.js; three.js; 
 /// Whether a word has the ending of a file's name, without the dot.
 pub(super) fn is_extension(ending: &str) -> bool {
     EXTENSIONS.split("; ").any(|known| known == ending)
+}
+
+/// Whether a word is the name of a file that has no ending.
+pub(super) fn is_file_without_ending(word: &str) -> bool {
+    FILES_WITHOUT_ENDING.split("; ").any(|known| known == word)
 }
 
 /// Whether a word that ends like a file's name is none, in lower case.

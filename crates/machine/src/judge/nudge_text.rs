@@ -21,30 +21,28 @@ fn fact(fault: &ReplyFault, offer: &[ToolSpec]) -> String {
     match fault {
         ReplyFault::NoCall { files } if files.is_empty() => "No call was made yet, so nothing was changed.".to_owned(),
         ReplyFault::NoCall { files } => {
-            let exist = if files.len() == 1 { "exists" } else { "exist" };
-            format!(
-                "No call was made yet. {} {exist} here{}.",
-                listed(files),
-                with_tool(offer, "; read with", &["read_file"])
-            )
+            let (exist, it) = if files.len() == 1 { ("exists", "it") } else { ("exist", "them") };
+            let with = with_tool(offer, &format!(": read {it} with"), &["read_file"]);
+            format!("No call was made yet. {} {exist} here{with}.", listed(files))
         }
         ReplyFault::NotWritten { files } => {
-            let was = if files.len() == 1 { "was" } else { "were" };
-            format!("{} {was} not written yet{}.", listed(files), with_tool(offer, "; write with", &["write_file"]))
+            let (was, it) = if files.len() == 1 { ("was", "it") } else { ("were", "them") };
+            let with = with_tool(offer, &format!(": write {it} with"), &["write_file"]);
+            format!("{} {was} not written yet{with}.", listed(files))
         }
         ReplyFault::CallsFailed {} => {
             "Every call so far failed, so nothing is done or known. Read the error and use other arguments.".to_owned()
         }
-        ReplyFault::NothingChanged { .. } => {
+        ReplyFault::NothingChanged {} => {
             let with = with_tool(offer, "; change files with", &["edit_file", "write_file"]);
-            format!("Nothing was changed yet: all calls so far only read{with}.")
+            format!("Nothing was changed yet, because the calls so far only read{with}.")
         }
         ReplyFault::Untouched { files } => {
             let was = if files.len() == 1 { "was" } else { "were" };
-            format!("{} {was} not used yet.", listed(files))
+            format!("{} {was} neither read nor changed yet.", listed(files))
         }
         ReplyFault::StepsOpen { steps } => format!("Steps of the plan are open: {}.", steps.join("; ")),
-        ReplyFault::CallAsText {} => "The last reply showed a call as text, so it was not run.".to_owned(),
+        ReplyFault::CallAsText {} => "The last reply had a call in its text, which does not run it.".to_owned(),
         ReplyFault::StepAnnounced {} => "The last reply announced a step and did not take it.".to_owned(),
         ReplyFault::HandedBack {} => {
             "The files are here and the tools reach them; the person will not do it by hand.".to_owned()

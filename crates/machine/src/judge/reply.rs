@@ -8,7 +8,7 @@ use super::language::{begins_with, has_phrase, plain};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReplyWords {
     /// It gives a reason why something was not done.
-    pub(super) gives_grounds: bool,
+    pub(super) gives_reason: bool,
     /// It refuses, not for want of access.
     pub(super) refuses: bool,
     /// It asks the person something that only they can answer.
@@ -21,8 +21,6 @@ pub(super) struct ReplyWords {
     pub(super) announces: bool,
     /// Its last sentence may announce a step.
     pub(super) may_announce: bool,
-    /// It says that it changed something.
-    pub(super) claims_change: bool,
 }
 
 /// Reads a reply of a run that offers these tools.
@@ -36,25 +34,19 @@ pub(super) fn read_reply(text: &str, offer: &[ToolSpec]) -> ReplyWords {
     let is_closing = has_phrase(last, |language| language.closings);
     let step = has_phrase(last, |language| language.step_verbs) && !is_closing && !last.ends_with('?');
     ReplyWords {
-        gives_grounds: has_phrase(&prose, |language| language.grounds),
+        gives_reason: has_phrase(&prose, |language| language.grounds),
         refuses: has_phrase(&prose, |language| language.refusals) && !no_access,
         asks_back: prose.trim_end().ends_with('?') && !asks_leave && !no_access,
         hands_back: no_access || (has_code && has_phrase(&prose, |language| language.hands_back)),
         shows_call: shows_call(text, offer),
         announces: step && begins_with(last, |language| language.announces),
         may_announce: step && begins_with(last, |language| language.may_announce),
-        claims_change: claims_change(&prose),
     }
 }
 
-/// Whether a reply says that it changed something.
-pub(super) fn claims_change(prose: &str) -> bool {
-    has_phrase(prose, |language| language.claims)
-}
-
 /// Whether the answer of a run, as written, says that it changed something.
-pub(crate) fn answer_claims_change(answer: &str) -> bool {
-    claims_change(&without_code(&plain(answer)))
+pub(super) fn answer_claims_change(answer: &str) -> bool {
+    has_phrase(&without_code(&plain(answer)), |language| language.claims)
 }
 
 /// Returns a text without its fenced blocks.

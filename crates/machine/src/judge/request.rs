@@ -3,7 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::language::{all, begins_with, contains_words, has_phrase, is_extension, is_no_file, plain};
+use super::language::{
+    all, begins_with, contains_words, has_phrase, is_extension, is_file_without_ending, is_no_file, is_one_of, plain,
+};
+use crate::file_names::{base_name, may_mean, meant_file};
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,8 +90,7 @@ fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
     for clause in sentences(text).flat_map(clauses) {
         let excluded = has_phrase(&plain(clause), |language| language.exclusions);
         for token in name_tokens(clause) {
-            let named = if excluded { Vec::new() } else { matching(token, files) };
-            found.extend(named);
+            found.extend(meant(token, files).filter(|_| !excluded).cloned());
         }
         if !excluded {
             found.extend(by_pattern(clause, files));
@@ -99,22 +101,13 @@ fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
     found
 }
 
-/// Returns the files that a name in a text stands for.
-pub(super) fn matching(token: &str, files: &BTreeSet<String>) -> Vec<String> {
-    if files.contains(token) {
-        let is_word = !token.contains(['.', '/']) && token.chars().any(char::is_lowercase);
-        return if is_word && token != "Makefile" && token != "Dockerfile" {
-            Vec::new()
-        } else {
-            vec![token.to_owned()]
-        };
+/// Returns the file that a word of a request means.
+fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f String> {
+    if token.contains(['.', '/']) || is_file_without_ending(token) {
+        return meant_file(token, files);
     }
-    if token.contains('/') || !token.contains('.') {
-        return Vec::new();
-    }
-    let named: Vec<String> = files.iter().filter(|path| base_name(path).eq_ignore_ascii_case(token)).cloned().collect();
-    // Of several files with this name, which one is meant is not known.
-    if named.len() == 1 { named } else { Vec::new() }
+    // Another word in lower case is a word, even where a file has that name.
+    meant_file(token, files).filter(|path| *path == token && !token.chars().any(char::is_lowercase))
 }
 
 /// Returns the files that `*.txt`, or `all .txt files`, stands for.
@@ -129,10 +122,6 @@ fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
     let Some(ending) = ending else { return Vec::new() };
     let named: Vec<String> = files.iter().filter(|path| path.to_lowercase().ends_with(&ending)).cloned().collect();
     if named.len() <= PATTERN_FILES { named } else { Vec::new() }
-}
-
-pub(super) fn base_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// Returns the words of a text that may be names of files, without quotes and punctuation around them.
@@ -173,11 +162,12 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Splits a sentence at commas and `but`.
+/// Splits a sentence at commas and at words such as `but`.
 fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split(", ").flat_map(|part| {
         // The word stays with what it excludes.
-        let at = part.find(" but ").or_else(|| part.find(" except ")).unwrap_or(part.len());
+        let first = |word: &str| part.find(&format!(" {word} "));
+        let at = all(|language| language.clause_words).filter_map(first).min().unwrap_or(part.len());
         let (before, after) = part.split_at(at);
         [before, after]
     })
@@ -221,15 +211,13 @@ impl<'a> Sentence<'a> {
 
     fn is_question(&self) -> bool {
         let lead = self.lead_in();
-        let asks_you = lead > 0 && self.words.iter().take(lead).any(|(word, _)| word == "you" || word == "du");
+        let is_you = |word: &String| is_one_of(word, |language| language.addresses);
+        let asks_you = self.words.iter().take(lead).any(|(word, _)| is_you(word));
         let first = self.words.get(lead).map_or("", |(word, _)| word.as_str());
-        let strong = all(|language| language.question_words).any(|word| word == first);
-        let weak = all(|language| language.weak_question_words).any(|word| word == first);
+        let strong = is_one_of(first, |language| language.question_words);
+        let weak = is_one_of(first, |language| language.weak_question_words);
         // "Do" is also a word before an order.
-        let did = self
-            .words
-            .first()
-            .is_some_and(|(word, _)| all(|language| language.weak_question_words).any(|known| known == word));
+        let did = self.words.first().is_some_and(|(word, _)| is_one_of(word, |language| language.weak_question_words));
         // An order may follow: "What I want: replace …".
         !asks_you && ((strong && self.orders().is_empty()) || (self.ends_asking && (weak || did)))
     }
@@ -240,10 +228,10 @@ impl<'a> Sentence<'a> {
         if begins_with(&phrase, |language| language.other_meanings) {
             return None;
         }
-        if all(|language| language.change_verbs).any(|verb| verb == word) {
+        if is_one_of(word, |language| language.change_verbs) {
             return Some(OrderVerb::Change);
         }
-        all(|language| language.make_verbs).any(|verb| verb == word).then_some(OrderVerb::Make)
+        is_one_of(word, |language| language.make_verbs).then_some(OrderVerb::Make)
     }
 
     /// Returns the orders of the sentence: verbs at its beginning, or joined to what is before them.
@@ -253,7 +241,7 @@ impl<'a> Sentence<'a> {
         for place in lead..self.words.len() {
             let joined = place == lead
                 || self.words.get(place.wrapping_sub(1)).is_some_and(|(word, written)| {
-                    written.ends_with([',', ':']) || all(|language| language.joins).any(|join| join == word)
+                    written.ends_with([',', ':']) || is_one_of(word, |language| language.joins)
                 });
             if let Some(verb) = self.verb_at(place).filter(|_| joined) {
                 places.push((place, verb));
@@ -295,23 +283,22 @@ impl Order<'_, '_> {
     /// Returns the names of files that the order asks to be written.
     fn targets(&self, files: &BTreeSet<String>) -> Vec<String> {
         let words = self.words();
-        let renames = words.first().is_some_and(|(verb, _)| ["rename", "move", "copy"].contains(&verb.as_str()));
+        let renames = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| language.move_verbs));
         if self.verb == OrderVerb::Change && !renames {
             return Vec::new();
         }
-        let writes =
-            words.first().is_some_and(|(verb, _)| all(|language| language.write_verbs).any(|known| known == verb));
+        let writes = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| language.write_verbs));
         let mut found = Vec::new();
         for (place, (_, written)) in words.iter().enumerate().skip(1) {
             let Some(token) = name_tokens(written).next().filter(|token| is_file_name(token)) else { continue };
             let before = words.get(place - 1).map_or("", |(word, _)| word.as_str());
-            let into = all(|language| language.target_into).any(|word| word == before);
-            let is_target = if !matching(token, files).is_empty() {
+            let into = is_one_of(before, |language| language.target_into);
+            let is_target = if meant(token, files).is_some() {
                 into && writes
             } else if renames {
                 into
             } else {
-                place == 1 || all(|language| language.target_before).any(|word| word == before)
+                place == 1 || is_one_of(before, |language| language.target_before)
             };
             if is_target {
                 found.push(token.to_owned());
@@ -324,21 +311,22 @@ impl Order<'_, '_> {
     fn is_change(&self, existing: &[String], targets: &[String]) -> bool {
         let text = self.words().iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
         let words = || self.words().iter().skip(1).map(|(word, _)| word.as_str());
-        let is_noun = |word: &str| all(|language| language.file_nouns).any(|noun| noun == word);
-        let names_file = self.words().iter().any(|(_, written)| {
-            name_tokens(written).any(|token| existing.iter().any(|path| path == token || base_name(path) == token))
-        });
+        let is_noun = |word: &str| is_one_of(word, |language| language.file_nouns);
+        let names_file = self
+            .words()
+            .iter()
+            .any(|(_, written)| name_tokens(written).any(|token| existing.iter().any(|path| may_mean(token, path))));
         if all(|language| language.exclusions).any(|word| contains_words(&text, word)) && !names_file {
             return false;
         }
         match self.verb {
             OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun),
             OrderVerb::Make => {
-                let is_relative = |word: &&str| all(|language| language.relatives).any(|relative| relative == *word);
+                let is_relative = |word: &&str| is_one_of(*word, |language| language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();
-                let makes = ["create", "make", "write", "save", "erstelle", "schreibe"];
                 let verb = self.words().first().map_or("", |(word, _)| word.as_str());
-                !targets.is_empty() || (makes.contains(&verb) && direct.into_iter().any(is_noun))
+                let makes_files = is_one_of(verb, |language| language.file_verbs);
+                !targets.is_empty() || (makes_files && direct.into_iter().any(is_noun))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Measures the judge on labelled replies: `fixtures/judge/capable.jsonl` has completed answers in the style of capable
 //! models, `small.jsonl` replies in the style of small ones. Each names the request, the files that existed, the calls
-//! that were made with their outcomes, and the right verdict.
+//! that were made with their outcomes, and the right judgement.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const SMALL: &str = include_str!("../../../../fixtures/judge/small.jsonl");
 struct Labelled {
     evidence: RunEvidence,
     reply: String,
-    verdict: String,
+    judgement: String,
     request: String,
 }
 
@@ -142,12 +142,12 @@ fn labelled(lines: &str) -> Vec<Labelled> {
                 status: if text(item, "status") == "done" { PlanStatus::Done } else { PlanStatus::Open },
             })
             .collect();
-        Labelled { evidence, reply: text(&value, "reply"), verdict: text(&value, "verdict"), request }
+        Labelled { evidence, reply: text(&value, "reply"), judgement: text(&value, "judgement"), request }
     };
     lines.lines().map(read).collect()
 }
 
-fn verdict(labelled: &Labelled, offer: &[ToolSpec]) -> (&'static str, Judgement) {
+fn judgement_of(labelled: &Labelled, offer: &[ToolSpec]) -> (&'static str, Judgement) {
     let judged = JudgedReply { text: &labelled.reply, evidence: &labelled.evidence, offer, history: &[] };
     let judgement = judge(&judged);
     let name = match &judgement {
@@ -165,7 +165,7 @@ fn completed_answers_of_capable_models_are_hardly_ever_sent_back() {
     assert!(answers.len() >= 300, "{}", answers.len());
     let mut wrong = Vec::new();
     for answer in &answers {
-        let (found, judgement) = verdict(answer, &offer);
+        let (found, judgement) = judgement_of(answer, &offer);
         if found != "complete" {
             wrong.push(format!("{:?}: {} -> {}", judgement, answer.request, answer.reply));
         }
@@ -175,17 +175,17 @@ fn completed_answers_of_capable_models_are_hardly_ever_sent_back() {
     assert!(wrong.len() * 100 <= answers.len(), "{} of {}", wrong.len(), answers.len());
 }
 
-// proves S1: precision and recall of each verdict on small models' replies
+// proves S1: precision and recall of each judgement on small models' replies
 #[test]
 fn replies_of_small_models_are_judged_as_labelled() {
     let (offer, replies) = (tools(), labelled(SMALL));
     assert!(replies.len() >= 120, "{}", replies.len());
     let mut counts: BTreeMap<(String, &str), u32> = BTreeMap::new();
     for reply in &replies {
-        let (found, judgement) = verdict(reply, &offer);
-        *counts.entry((reply.verdict.clone(), found)).or_default() += 1;
-        if found != reply.verdict {
-            println!("{} but {judgement:?}: {} -> {}", reply.verdict, reply.request, reply.reply);
+        let (found, judgement) = judgement_of(reply, &offer);
+        *counts.entry((reply.judgement.clone(), found)).or_default() += 1;
+        if found != reply.judgement {
+            println!("{} but {judgement:?}: {} -> {}", reply.judgement, reply.request, reply.reply);
         }
     }
     for name in ["complete", "incomplete", "deflecting"] {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::{ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use windlass_machine::{Fact, legal};
 use windlass_vocab::{
-    EffectClass, EndReason, EndsBy, Message, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile, PinnedContext,
-    ReplyFault, TurnMode, UnaskedChange, UnfoundedEnd, WorkspaceOverview,
+    EffectClass, EndReason, EndsBy, Message, MissingChange, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile,
+    PinnedContext, ReplyFault, TurnMode, UnaskedChange, WorkspaceOverview,
 };
 
 use crate::support::{KEEPS, Move, World, call, policy};
@@ -120,17 +120,17 @@ fn the_end_of_a_run_states_what_was_changed_whatever_the_answer_says() {
     let mut world = World::new("default", vec![Move::Calls(vec![call(KEEPS, EffectClass::Once)]), Move::Text("Done.")]);
     world.say("Make the link f.");
     let changes = world.finish().changes.expect("changes");
-    assert_eq!((changes.created.as_slice(), changes.unfounded), (["f".to_owned()].as_slice(), None));
+    assert_eq!((changes.created.as_slice(), changes.missing), (["f".to_owned()].as_slice(), None));
 
-    for (answer, unfounded) in
-        [("I have renamed the file.", UnfoundedEnd::Claimed), ("That is a good idea.", UnfoundedEnd::NotDone)]
+    for (answer, missing) in
+        [("I have renamed the file.", MissingChange::Claimed), ("That is a good idea.", MissingChange::NotClaimed)]
     {
         let mut world = World::new("default", vec![Move::Text(answer)]);
         world.say("Rename prices.txt to costs.txt.");
         let changes = world.finish().changes.expect("a statement");
         assert_eq!(
-            (changes.unfounded, changes.not_changed.as_slice()),
-            (Some(unfounded), ["costs.txt".to_owned()].as_slice())
+            (changes.missing, changes.not_changed.as_slice()),
+            (Some(missing), ["costs.txt".to_owned()].as_slice())
         );
     }
 
