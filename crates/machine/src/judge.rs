@@ -204,9 +204,13 @@ impl Run {
     }
 
     /// Returns why a call that changes these files, and loses the content of those, needs a person: the request did not
-    /// ask for it. `None` where it did, or where the policy does not ask.
+    /// ask for it, or the run was not allowed to delete one of them: a model that hears "no" empties the file instead.
+    /// `None` where it did, or where the policy does not ask.
     #[must_use]
     pub fn unasked_change(&self, changes: &[String], loses: &[String]) -> Option<UnaskedChange> {
+        if let Some(path) = changes.iter().chain(loses).find(|path| self.evidence.was_not_to_be_deleted(path)) {
+            return Some(UnaskedChange::AfterDeniedDelete { path: path.clone() });
+        }
         if self.policy().unasked_changes == UnaskedChanges::Allow || (changes.is_empty() && loses.is_empty()) {
             return None;
         }

@@ -186,7 +186,9 @@ fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
             scrub_text(secrets, pattern);
         }
         VerdictReason::OutsideText { origin } => scrub_origin(secrets, origin),
-        VerdictReason::Unasked { change: UnaskedChange::Deletes { path } } => scrub_text(secrets, path),
+        VerdictReason::Unasked {
+            change: UnaskedChange::Deletes { path } | UnaskedChange::AfterDeniedDelete { path },
+        } => scrub_text(secrets, path),
         VerdictReason::Unasked { change: UnaskedChange::InAnswer {} } | VerdictReason::Mode { .. } => {}
     }
 }

@@ -101,4 +101,9 @@ pub enum UnaskedChange {
         /// The file.
         path: String,
     },
+    /// Any change of a file that the run was not allowed to delete.
+    AfterDeniedDelete {
+        /// The file.
+        path: String,
+    },
 }

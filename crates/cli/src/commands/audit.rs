@@ -313,6 +313,9 @@ fn verdict(entry: &AuditEntry) -> String {
         Some(VerdictReason::Unasked { change: UnaskedChange::Deletes { path } }) => {
             format!(" for {}, which was not named", short_line(path, NAMED))
         }
+        Some(VerdictReason::Unasked { change: UnaskedChange::AfterDeniedDelete { path } }) => {
+            format!(" for {}, which was not to be deleted", short_line(path, NAMED))
+        }
         Some(VerdictReason::OutsideText { origin }) => {
             format!(" for text from {}", short_line(&origin.to_string(), NAMED))
         }

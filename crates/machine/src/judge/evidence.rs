@@ -70,6 +70,8 @@ pub(crate) struct RunEvidence {
     elsewhere: BTreeSet<ToolName>,
     /// Paths that child sessions report as changed.
     by_steps: BTreeSet<String>,
+    /// Files that a call was not allowed to delete.
+    not_to_be_deleted: BTreeSet<String>,
     /// The plan, if this run made one.
     pub(crate) plan: Vec<PlanItem>,
 }
@@ -101,16 +103,31 @@ impl RunEvidence {
         if request.ending.is_some() {
             return;
         }
+        let arguments = call.edited.as_ref().unwrap_or(&request.arguments).as_str();
         if finished.outcome != OutcomeKind::Ok {
             self.failed += 1;
+            if finished.outcome == OutcomeKind::Denied {
+                self.was_denied(request, arguments);
+            }
             return;
         }
         self.succeeded += 1;
-        let arguments = call.edited.as_ref().unwrap_or(&request.arguments).as_str();
         self.use_files(request, arguments, &finished.text);
         if request.effect != EffectClass::ReadOnly {
             self.had_effect(request, arguments);
         }
+    }
+
+    /// Notes the file that a call was not allowed to delete.
+    fn was_denied(&mut self, request: &CallRequested, arguments: &str) {
+        let deletes = request.tool.as_ref().is_some_and(|tool| tool.is_local() && tool.bare() == "delete_file");
+        let path = path_argument(arguments).filter(|_| deletes && self.not_to_be_deleted.len() < KEPT);
+        self.not_to_be_deleted.extend(path.map(|path| path.trim_start_matches("./").to_owned()));
+    }
+
+    /// Whether a call was not allowed to delete this file.
+    pub(crate) fn was_not_to_be_deleted(&self, path: &str) -> bool {
+        self.not_to_be_deleted.contains(path.trim_start_matches("./"))
     }
 
     /// Notes the files that a call was about: those it names, and those in its result unless that is a mere listing.

@@ -163,6 +163,27 @@ fn changes_that_were_not_asked_for_need_a_person() {
     assert_eq!(unasked("local-model", "Can you fix the prices?", &prices, &[]), None);
 }
 
+// proves X4, T8: what was not to be deleted is not emptied either, whatever the request and the policy
+#[test]
+fn a_file_that_was_not_to_be_deleted_is_not_changed_unasked() {
+    let unasked = |outcome: OutcomeKind| {
+        let denied = call("local.delete_file", EffectClass::Verifiable).with(r#"{"path":"./prices.txt"}"#);
+        let script = vec![Move::Calls(vec![denied.coming_out(outcome)]), Move::Text("hi")];
+        let mut world = World::new("default", script);
+        world.say("Clean up prices.txt.");
+        while world.state.control.run.as_ref().expect("a run").turn.0 < 2 {
+            let effect = world.owed().into_iter().next().expect("something is owed");
+            let fact = world.perform(&effect);
+            world.put(fact);
+        }
+        let run = world.state.control.run.as_ref().expect("a run");
+        (run.unasked_change(&["prices.txt".into()], &[]), run.unasked_change(&["b.txt".into()], &[]))
+    };
+    let denied = UnaskedChange::AfterDeniedDelete { path: "prices.txt".into() };
+    assert_eq!(unasked(OutcomeKind::Denied), (Some(denied), None));
+    assert_eq!(unasked(OutcomeKind::NotFound), (None, None));
+}
+
 /// What a model may do, whatever it was told.
 fn moves() -> impl Strategy<Value = Move> {
     let texts = [

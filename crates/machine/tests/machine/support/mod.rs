@@ -625,7 +625,7 @@ fn prepared(ask: &Ask) -> PreparedCall {
     PreparedCall {
         provider_id: None,
         name: ask.tool.to_owned(),
-        tool: Some(ToolName(format!("scripted.{}", ask.tool))),
+        tool: Some(tool_name(ask.tool)),
         arguments: Json::parse(&ask.arguments).expect("JSON"),
         raw: Some(serde_json::to_string(&ask.outcome).expect("JSON")),
         repairs: Vec::new(),
@@ -639,4 +639,9 @@ fn prepared(ask: &Ask) -> PreparedCall {
         snapshot: if ask.tool == KEEPS { SnapshotKind::Paths } else { SnapshotKind::None },
         because: None,
     }
+}
+
+/// A tool of the script, unless its name has a server.
+fn tool_name(tool: &str) -> ToolName {
+    ToolName(if tool.contains('.') { tool.to_owned() } else { format!("scripted.{tool}") })
 }
