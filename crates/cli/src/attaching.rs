@@ -99,7 +99,14 @@ mod tests {
 
     fn text(chars: usize) -> AttachedFile {
         let (name, media_type) = ("x.txt".to_owned(), "text/plain".to_owned());
-        AttachedFile::Text(AttachedText { name, media_type, bytes: 3, text: "x".repeat(chars), cut: None })
+        AttachedFile::Text(AttachedText {
+            name,
+            media_type,
+            bytes: 3,
+            text: "x".repeat(chars),
+            cut: None,
+            origin: None,
+        })
     }
 
     // proves C9

@@ -1,11 +1,10 @@
 //! The run of a child session that carries out a step (S3): under which policy it runs, and what it reports.
 
-use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 
 use windlass_vocab::{
-    CallId, ChildReported, Dollars, EndReason, EndsBy, Overview, Planning, Policy, Record, RunEnded, SessionId,
-    SpendingLimit, Timestamp, Titles,
+    Attachment, CallId, ChildReported, Dollars, EndReason, EndsBy, Overview, Planning, Policy, Record, RunEnded,
+    SessionId, SpendingLimit, TextOrigin, Timestamp, Titles,
 };
 
 use crate::state::State;
@@ -47,17 +46,37 @@ pub fn child_report(child: CallId, session: SessionId, records: &[Record]) -> Op
         return None;
     }
     let (_, ended) = state.control.last.as_ref()?;
-    let changed: BTreeSet<&String> = records
-        .iter()
-        .filter_map(|record| match record {
-            Record::FilesChanged(files) => Some(files.changes.keys()),
-            _ => None,
-        })
-        .flatten()
-        .collect();
-    let RunEnded { reason, answer, usage, .. } = ended.as_ref().clone();
-    let (changed, spent) = (changed.into_iter().cloned().collect(), state.control.spending);
-    Some(ChildReported { child, session: Some(session), reason, answer, changed, usage, spent })
+    let RunEnded { reason, answer, usage, changes, .. } = ended.as_ref().clone();
+    let changed = changes.iter().flat_map(|changes| changes.paths()).map(str::to_owned).collect();
+    let (origins, spent) = (unchecked_origins(records), state.control.spending);
+    Some(ChildReported { child, session: Some(session), reason, answer, changed, origins, usage, spent })
+}
+
+/// The most origins that a report names.
+const ORIGINS: usize = 8;
+
+/// Returns where text came from that a session was shown and nobody has checked, each once (X4).
+fn unchecked_origins(records: &[Record]) -> Vec<TextOrigin> {
+    let mut origins: Vec<TextOrigin> = Vec::new();
+    let mut add = |origin: Option<&TextOrigin>| {
+        if let Some(origin) = origin.filter(|origin| !origins.contains(origin) && origins.len() < ORIGINS) {
+            origins.push(origin.clone());
+        }
+    };
+    for record in records {
+        match record {
+            Record::MessageAccepted(accepted) => accepted.attachments.iter().for_each(|attachment| match attachment {
+                Attachment::Text(text) => add(text.origin.as_ref()),
+                Attachment::Image(_) => {}
+            }),
+            Record::ContextPinned(pinned) => {
+                pinned.overview.iter().flat_map(|overview| &overview.files).for_each(|file| add(file.origin.as_ref()));
+            }
+            Record::CallFinished(finished) => add(finished.origin.as_ref()),
+            _ => {}
+        }
+    }
+    origins
 }
 
 /// Returns the report of a child that was never started, or that can't be opened.
@@ -69,6 +88,7 @@ pub fn report_without_child(child: CallId, reason: EndReason, why: &str) -> Chil
         reason,
         answer: why.to_owned(),
         changed: Vec::new(),
+        origins: Vec::new(),
         usage: windlass_vocab::Usage::default(),
         spent: windlass_vocab::Spending::default(),
     }

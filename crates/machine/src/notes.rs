@@ -180,6 +180,11 @@ fn effect_of(outcome: OutcomeKind) -> Option<&'static str> {
     }
 }
 
+/// Returns the words of a text with one blank between them.
+pub(crate) fn joined_words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns the text on one line, cut to this many characters.
 pub(crate) fn one_line(text: &str, chars: usize) -> String {
     let mut line = String::new();

@@ -32,9 +32,18 @@ pub struct PlannedStep {
     pub file: Option<String>,
 }
 
+/// The files of a workspace, as a plan is made and read with them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedFiles {
+    /// Their paths, in order.
+    pub names: Vec<String>,
+    /// Whether there may be more.
+    pub has_more: bool,
+}
+
 /// Returns the steps of a planner's reply, in a workspace with these files. Fewer than two are no plan.
 #[must_use]
-pub fn plan_steps(reply: &str, files: &[String]) -> Vec<PlannedStep> {
+pub fn plan_steps(reply: &str, files: &ListedFiles) -> Vec<PlannedStep> {
     let mut steps = Vec::new();
     for line in joined_after(step_lines(reply), STEPS) {
         let made = steps.iter().filter(|step: &&PlannedStep| step.file.is_some()).count();

@@ -1,16 +1,19 @@
 //! The texts of a plan (S3): what the planner, each step's child session and the writer of the answer are told, and what is
 //! said of steps that are not done.
 
-use windlass_vocab::{PlanItem, PlanStatus};
+use windlass_vocab::{AttachedText, PlanItem, PlanStatus, TextOrigin, shown_path};
 
-use crate::notes::cut_text;
+use crate::notes::{cut_text, one_line};
+use crate::plan::ListedFiles;
 use crate::state::State;
 use crate::step::{PlanProgress, StepReport};
 
 /// The most bytes of the request that a planner, a step and the writer of the answer are shown.
 const REQUEST: usize = 4_000;
-/// The most bytes of the request in one line, for a step.
+/// The most characters of the request in one line, for a step.
 const REQUEST_LINE: usize = 1_000;
+/// The most files of the workspace that a planner is shown.
+const SHOWN_FILES: usize = 100;
 /// The most bytes of each earlier result that a step is shown, and of all of them.
 const EARLIER: usize = 300;
 const ALL_EARLIER: usize = 2_000;
@@ -20,17 +23,23 @@ const ALL_RESULTS: usize = 8_000;
 /// The most bytes of the last answer that a planner is shown.
 const LAST_ANSWER: usize = 1_000;
 
-/// Returns the message that asks a planner for a plan, in a workspace with this listing.
+/// Returns the message that asks a planner for a plan, in a workspace with these files.
 #[must_use]
-pub fn plan_request(state: &State, listing: &str) -> String {
+pub fn plan_request(state: &State, files: &ListedFiles) -> String {
     let before = state.control.last.as_ref().map_or("", |(_, ended)| ended.answer.trim());
     let before = match before {
         "" => String::new(),
         answer => format!("<answer_before>\n{}\n</answer_before>\n\n", cut_text(answer, LAST_ANSWER)),
     };
-    let listing = if listing.is_empty() { "(empty)" } else { listing };
-    let request = cut_text(request(state).trim(), REQUEST);
+    let (listing, request) = (listing(files), cut_text(request(state).trim(), REQUEST));
     format!("{before}<files>\n{listing}\n</files>\n\n<request>\n{request}\n</request>\n\n{PLAN_RULES}")
+}
+
+fn listing(files: &ListedFiles) -> String {
+    let shown = files.names.iter().take(SHOWN_FILES).map(|name| shown_path(name).into_owned());
+    let has_more = files.has_more || files.names.len() > SHOWN_FILES;
+    let lines: Vec<String> = shown.chain(has_more.then(|| "(more files are not shown)".to_owned())).collect();
+    if lines.is_empty() { "(empty)".to_owned() } else { lines.join("\n") }
 }
 
 const PLAN_RULES: &str = "Write the plan for this request: 2 to 8 steps, each on a line of its own, in order. Each step is \
@@ -45,13 +54,24 @@ fn request(state: &State) -> &str {
     state.control.run.as_ref().map_or("", |run| run.evidence.request.text.as_str())
 }
 
-/// Returns the message with which a child session is started for this step. `file_text` is what its file holds, where that
-/// is known and short.
+/// The message with which the child session of a step is started. Its text is made of the person's words and the step's;
+/// what other runs and files say is attached, so that it does not count as what the person asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepMessage {
+    /// What is to be done.
+    pub text: String,
+    /// The file it is about, whose text may be attached, too.
+    pub file: Option<String>,
+    /// What earlier steps brought, and an earlier try of this one.
+    pub attached: Vec<AttachedText>,
+}
+
+/// Returns the message with which a child session is started for this step.
 #[must_use]
-pub fn step_message(state: &State, step: u32, file_text: Option<&str>) -> String {
+pub fn step_message(state: &State, step: u32) -> StepMessage {
     let plan = &state.control.plan;
     let place = usize::try_from(step).unwrap_or(usize::MAX);
-    let Some(item) = plan.items.get(place) else { return String::new() };
+    let Some(item) = plan.items.get(place) else { return StepMessage::default() };
     let (request, count) = (one_line(request(state), REQUEST_LINE), plan.items.len());
     let mut sections = vec![format!(
         "Do one step of a larger job. Do this step only, then say briefly what you did and what you found.\n\n\
@@ -60,21 +80,27 @@ pub fn step_message(state: &State, step: u32, file_text: Option<&str>) -> String
         item.step
     )];
     if let Some(file) = &item.file {
-        sections.push(match file_text {
-            Some(text) => format!("The file of this step: {file}\nIt reads now:\n<file>\n{text}\n</file>"),
-            None => format!("The file of this step: {file}"),
-        });
+        sections.push(format!("The file of this step: {file}"));
     }
-    let done = plan.reports.iter().filter(|report| report.step != place && report.is_done());
-    let lines: Vec<String> = done.map(|report| result(plan, report, EARLIER)).collect();
-    if !lines.is_empty() {
-        sections.push(format!("Done before it:\n{}", newest(&lines, ALL_EARLIER)));
+    let mut attached = Vec::new();
+    let done: Vec<&StepReport> =
+        plan.reports.iter().filter(|report| report.step != place && report.is_done()).collect();
+    if !done.is_empty() {
+        let lines: Vec<String> = done.iter().map(|report| result(plan, report, EARLIER)).collect();
+        attached.push(attachment("results of the steps before", newest(&lines, ALL_EARLIER), &done));
     }
     if let Some(tried) = plan.reports.iter().rev().find(|report| report.step == place) {
-        let tried = result(plan, tried, RESULT);
-        sections.push(format!("It was tried before and not finished. Check what is there first:\n{tried}"));
+        sections.push("This step was tried before and not finished. Check what is there first.".to_owned());
+        attached.push(attachment("report of the earlier try", result(plan, tried, RESULT), &[tried]));
     }
-    sections.join("\n\n")
+    StepMessage { text: sections.join("\n\n"), file: item.file.clone(), attached }
+}
+
+/// Returns a text made of these reports, as an attachment. Where one of them is about text that nobody has checked, this
+/// text is, too (X4).
+fn attachment(name: &str, text: String, reports: &[&StepReport]) -> AttachedText {
+    let origin: Option<&TextOrigin> = reports.iter().find_map(|report| report.origins.first());
+    AttachedText { origin: origin.cloned(), ..AttachedText::plain(name, text) }
 }
 
 /// Returns the message that asks for the answer, with what the steps brought.
@@ -137,10 +163,6 @@ fn newest(lines: &[String], most: usize) -> String {
     let mut kept: Vec<&str> = lines.iter().rev().take_while(fits).map(String::as_str).collect();
     kept.reverse();
     kept.join("\n")
-}
-
-fn one_line(text: &str, most: usize) -> String {
-    cut_text(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
 /// Returns what the model is told when it goes on without the plan.

@@ -102,13 +102,13 @@ impl Draft<'_> {
 
     /// Takes the report of the child session that works on a step, and goes on.
     pub(crate) fn step_reported(&mut self, report: ChildReported) {
-        let ChildReported { child, session, reason, answer, mut changed, usage, spent } = report;
+        let ChildReported { child, session, reason, answer, mut changed, origins, usage, spent } = report;
         let Some(running) = self.run().and_then(Run::step).filter(|step| step.child == child) else { return };
         let open = running.open.clone();
         let step = usize::try_from(running.step).unwrap_or(usize::MAX);
         let answer = cut_text(&answer, ANSWER);
         changed.truncate(CHANGED);
-        self.push(ChildReported { child, session, reason, answer: answer.clone(), changed, usage, spent });
+        self.push(ChildReported { child, session, reason, answer: answer.clone(), changed, origins, usage, spent });
         // Nobody waits for these answers any more.
         open.iter().for_each(|asked| self.take_default(asked));
         if self.run().is_some_and(|run| run.stop.is_some()) {

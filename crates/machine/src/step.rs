@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_vocab::{
     Answer, CallId, ChildReported, ChildSpawned, EndReason, PlanChanged, PlanItem, QuestionAnswered, QuestionAsked,
-    QuestionId, QuestionKind, RunStarted, Spending,
+    QuestionId, QuestionKind, RunStarted, Spending, TextOrigin,
 };
 
 use crate::control::{LoopState, Phase, Run};
@@ -30,6 +30,8 @@ pub struct StepReport {
     pub answer: String,
     /// The files it changed.
     pub changed: Vec<String>,
+    /// Where text came from that it was shown and nobody has checked (X4).
+    pub origins: Vec<TextOrigin>,
 }
 
 impl StepReport {
@@ -179,6 +181,7 @@ impl LoopState {
             reason: reported.reason,
             answer: reported.answer.clone(),
             changed: reported.changed.clone(),
+            origins: reported.origins.clone(),
         });
     }
 }

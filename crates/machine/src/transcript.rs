@@ -11,8 +11,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallInHistory, CallRequested, Grant, ImageRef, Message, MessageId, ModelName, ModelReplied,
-    OverviewFile, Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin, WorkspaceOverview,
+    Attachment, CallFinished, CallId, CallInHistory, CallRequested, Grant, ImageRef, Message, MessageId, ModelName,
+    ModelReplied, OverviewFile, Part, PinnedContext, PlanItem, Record, RunId, RunStarted, TextOrigin,
+    WorkspaceOverview,
 };
 
 use self::compaction::LeftOut;
@@ -66,8 +67,9 @@ pub struct Transcript {
     open: bool,
     /// The person's newest message, where an overview of the workspace was put in front of it.
     own_words: Option<String>,
-    /// Texts of overviews that nobody has checked, and where they came from (X4).
-    overview_origins: Vec<(TextOrigin, String)>,
+    /// Texts that are no results and that nobody has checked, and where they came from (X4): of overviews, attached to a
+    /// step's message, and reported by steps.
+    unchecked_texts: Vec<(TextOrigin, String)>,
 }
 
 /// A message of the user role, and who really wrote it.
@@ -140,7 +142,7 @@ impl Transcript {
             Message::Tool { call, text, .. } => Some((self.origins.get(call)?, text.as_str())),
             Message::User { .. } | Message::Assistant { .. } => None,
         });
-        results.chain(self.overview_origins.iter().rev().map(|(origin, text)| (origin, text.as_str())))
+        results.chain(self.unchecked_texts.iter().rev().map(|(origin, text)| (origin, text.as_str())))
     }
 
     /// Returns the person's newest message, if it is still sent.
@@ -170,6 +172,7 @@ impl Transcript {
         match record {
             Record::MessageAccepted(accepted) => {
                 self.seen.insert(accepted.message_id.clone(), RunId(self.runs + u32::from(!self.open)));
+                self.unchecked_texts.extend(accepted.attachments.iter().filter_map(unchecked_attachment));
                 self.add_or_hold(UserWords {
                     text: accepted.sent_text().into_owned(),
                     images: accepted.images().cloned().collect(),
@@ -208,6 +211,10 @@ impl Transcript {
             Record::Nudged(nudged) => self.add_or_hold(UserWords::of_machine(&nudged.text)),
             Record::Undone(undone) => self.add_or_hold(UserWords::of_machine(&undone.told)),
             Record::PlanChanged(changed) => self.plan.clone_from(&changed.items),
+            Record::ChildReported(reported) => {
+                let texts = reported.origins.iter().map(|origin| (origin.clone(), reported.answer.clone()));
+                self.unchecked_texts.extend(texts);
+            }
             Record::Compacted(compacted) => self.compact(compacted),
             Record::RunEnded(ended) => {
                 self.drop_words(&ended.dropped);
@@ -234,7 +241,6 @@ impl Transcript {
             | Record::QuestionAsked(_)
             | Record::ToolWithheld(_)
             | Record::ChildSpawned(_)
-            | Record::ChildReported(_)
             | Record::CancelAsked(_)
             | Record::Unknown(_) => {}
         }
@@ -262,7 +268,7 @@ impl Transcript {
         let own = std::mem::replace(text, shown);
         self.own_words = Some(own).filter(|_| self.last_words == Some(place));
         let unchecked = |file: &OverviewFile| Some((file.origin.clone()?, file.text.clone()?));
-        self.overview_origins.extend(overview.files.iter().filter_map(unchecked));
+        self.unchecked_texts.extend(overview.files.iter().filter_map(unchecked));
         self.measure_again();
     }
 
@@ -380,5 +386,13 @@ impl Transcript {
         }
         waiting.extend(self.held.iter().map(UserWords::message));
         self.meter.measure_again(self.history.iter().chain(&waiting));
+    }
+}
+
+/// Returns an attached text that nobody has checked, with its origin.
+fn unchecked_attachment(attachment: &Attachment) -> Option<(TextOrigin, String)> {
+    match attachment {
+        Attachment::Text(text) => Some((text.origin.clone()?, text.text.clone())),
+        Attachment::Image(_) => None,
     }
 }

@@ -6,6 +6,8 @@ use windlass_store::hash_of;
 use windlass_tools::{Secrets, cut_text};
 use windlass_vocab::{AttachedFile, AttachedText, Attachment, Cut, ImageContent, ResultCap, Spill};
 
+use crate::scrub::scrub_origin;
+
 /// How many digits of a hash name an attachment to the model.
 const ID_DIGITS: usize = 12;
 
@@ -56,7 +58,8 @@ pub(crate) fn scrubbed(secrets: &Secrets, file: AttachedFile) -> AttachedFile {
     let clean = |text: &str| secrets.scrub(text).into_owned();
     match file {
         AttachedFile::Image(image) => AttachedFile::Image(ImageContent { name: clean(&image.name), ..image }),
-        AttachedFile::Text(text) => {
+        AttachedFile::Text(mut text) => {
+            text.origin.iter_mut().for_each(|origin| scrub_origin(secrets, origin));
             AttachedFile::Text(AttachedText { name: clean(&text.name), text: clean(&text.text), ..text })
         }
     }
@@ -81,7 +84,14 @@ mod tests {
     fn a_long_text_is_cut_after_its_secrets_are_replaced_and_kept_whole_under_an_id() {
         let secrets = Secrets::new([("KEY", "sk-0123456789")]);
         let text = format!("{}sk-0123456789{}", "a".repeat(70), "b".repeat(200));
-        let whole = AttachedText { name: "a.txt".into(), media_type: "text/plain".into(), bytes: 283, text, cut: None };
+        let whole = AttachedText {
+            name: "a.txt".into(),
+            media_type: "text/plain".into(),
+            bytes: 283,
+            text,
+            cut: None,
+            origin: None,
+        };
         let cap = ResultCap { chars: 100, rest: Spill::Drop };
         let prepared = PreparedAttachments::new(&secrets, cap, vec![AttachedFile::Text(whole)]);
         let [Attachment::Text(text)] = &prepared.attachments[..] else { panic!("{prepared:?}") };

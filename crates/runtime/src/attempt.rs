@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tracing::Span;
-use windlass_machine::{AttemptKey, Fact, Phase, Run, SUMMARY_REQUEST, State, legal};
+use windlass_machine::{AttemptKey, Fact, ListedFiles, Phase, Run, SUMMARY_REQUEST, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
 use windlass_tools::dialect::{PromptStyle, ReplyPiece, ReplyReader, TextEnd, prompt_style};
-use windlass_tools::{FileRules, Secrets, StreamScrubber};
+use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutputForm,
     OutsideText, Part, Reply, ReplyCall, TurnMode, Usage,
@@ -74,8 +74,8 @@ pub(crate) struct AttemptRequest<'a> {
     /// The passages of the turn, as text.
     pub(crate) passages: &'a str,
     pub(crate) known: KnownNames,
-    /// Which files a model may be told of.
-    pub(crate) rules: FileRules,
+    /// The files of the workspace, for a planner.
+    pub(crate) files: &'a ListedFiles,
     pub(crate) span: Span,
 }
 

@@ -216,6 +216,10 @@ impl Driver {
                 self.keep_passages(key, gathered);
                 return Ok(());
             }
+            EffectOutcome::Listed(key, files) => {
+                self.keep_listing(key, files);
+                return Ok(());
+            }
             EffectOutcome::Pinned(PinnedRun { context, offering, overview }) => {
                 self.running_effects.offering = offering.or(self.running_effects.offering.take());
                 self.step(Fact::Pinned(context, overview)).await?

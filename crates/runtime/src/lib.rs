@@ -67,6 +67,7 @@ mod streaming;
 mod subscription;
 mod tail;
 mod textual;
+mod unasked_look;
 mod undo;
 mod undo_compaction;
 mod undo_report;

@@ -4,7 +4,6 @@
 use windlass_machine::Effect;
 use windlass_provider::Delivery;
 use windlass_store::StoreError;
-use windlass_tools::FileRules;
 
 use crate::attempt::{self, AttemptRequest};
 use crate::driver::Driver;
@@ -35,7 +34,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Starts a model call, or the search for the passages of its turn: when that ends, the same effect is owed again.
+    /// Starts a model call, or what comes before it: the search for the passages of its turn, the listing of files for a
+    /// planner. When that ends, the same effect is owed again.
     /// `None` where the effect is another.
     pub(crate) fn started_call(&mut self, effect: &Effect) -> Option<StartedEffect> {
         let Effect::CallModel { key, model, mode, whole, not_before, role: _ } = effect else { return None };
@@ -44,11 +44,15 @@ impl Driver {
             let future = async move { EffectOutcome::Retrieved(key, retrieval.await) };
             return Some(StartedEffect::plain(effect, Box::pin(future)));
         }
+        if let Some(listing) = self.listing_for_plan(key, mode) {
+            let future = async move { EffectOutcome::Listed(key, listing.await) };
+            return Some(StartedEffect::plain(effect, Box::pin(future)));
+        }
         let delivery = if *whole { Delivery::Whole } else { Delivery::Streamed };
         let (span, known) = (self.spans.attempt(key, model.as_str()), self.known_names());
-        let rules = FileRules::of(std::sync::Arc::clone(&self.agent.permissions));
-        let RunningEffects { written, passages, .. } = &mut self.running_effects;
-        let asked = AttemptRequest { key, model, mode, delivery, passages: &passages.section, known, rules, span };
+        let RunningEffects { written, passages, planner_files, .. } = &mut self.running_effects;
+        let (passages, files) = (&passages.section, &planner_files.files);
+        let asked = AttemptRequest { key, model, mode, delivery, passages, known, files, span };
         let (services, state, streamed) = (&self.services, &self.state, ReplyTally::default());
         let call = attempt::start(services, state, written, &self.feed, &asked, &streamed);
         let wait = not_before.map(|at| services.clock.until(at));

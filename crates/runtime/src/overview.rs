@@ -5,10 +5,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use windlass_tools::{FileRules, Permissions, Workspace, readable_files, reads_unasked};
+use windlass_machine::names_file;
+use windlass_tools::{FileRules, Permissions, WalkExtent, Workspace, readable_files, reads_unasked};
 use windlass_vocab::{OverviewFile, WorkspaceOverview};
 
 use crate::key_files::is_key_file;
+use crate::unasked_look::LOOKED_AT;
 
 /// Files that are listed at most.
 const LISTED: usize = 50;
@@ -48,14 +50,14 @@ impl OverviewSource {
         }
         let rules = FileRules::of(Arc::clone(&self.permissions));
         let mut overview = WorkspaceOverview::default();
-        readable_files(&self.workspace, &rules, &mut |path, stamp| {
+        let extent = readable_files(&self.workspace, &rules, LOOKED_AT, &mut |path, stamp| {
             if overview.files.len() == LISTED {
-                overview.is_cut = true;
                 return ControlFlow::Break(());
             }
             overview.files.push(OverviewFile { path: path.to_owned(), size: stamp.size, text: None, origin: None });
             ControlFlow::Continue(())
         });
+        overview.is_cut = extent == WalkExtent::Cut;
         match self.shown {
             OverviewUse::Shown => self.add_texts(&mut overview, &rules),
             OverviewUse::JudgeAlone => overview.is_for_judge = true,
@@ -68,7 +70,7 @@ impl OverviewSource {
         let is_small = !overview.is_cut && overview.files.len() <= FEW && size <= SHORT;
         let mut left = if is_small { SHORT } else { NAMED };
         for file in &mut overview.files {
-            let named = is_named(&self.request, &file.path);
+            let named = names_file(&self.request, &file.path);
             if file.size > left || !named && (!is_small || is_key_file(&file.path)) {
                 continue;
             }
@@ -77,53 +79,6 @@ impl OverviewSource {
                 left = left.saturating_sub(file.size);
                 (file.text, file.origin) = (Some(read.text), self.workspace.text_origin(&file.path));
             }
-        }
-    }
-}
-
-/// Whether a request names a file: by its path, or by its name alone.
-fn is_named(request: &str, path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let inside = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
-    request.match_indices(name).any(|(start, _)| {
-        let (before, behind) = (&request[..start], &request[start + name.len()..]);
-        let ends = !behind.starts_with(inside)
-            && !behind.strip_prefix('.').is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
-        let folder = &path[..path.len() - name.len()];
-        // With a folder before the name, it must be the file's own.
-        let begins = if before.ends_with('/') {
-            before.ends_with(folder) && !folder.is_empty()
-        } else {
-            !before.ends_with(inside)
-        };
-        begins && ends
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_named;
-
-    // proves C1
-    #[test]
-    fn a_request_names_files_by_path_or_name() {
-        for (request, path) in [
-            ("Fix notes.txt.", "notes.txt"),
-            ("Fix notes.txt", "docs/notes.txt"),
-            ("what is in docs/notes.txt?", "docs/notes.txt"),
-            ("`notes.txt`: shorten it", "notes.txt"),
-            ("run Makefile", "Makefile"),
-        ] {
-            assert!(is_named(request, path), "{request} {path}");
-        }
-        for (request, path) in [
-            ("Fix my-notes.txt", "notes.txt"),
-            ("Fix notes.txt.bak", "notes.txt"),
-            ("Fix old/notes.txt", "docs/notes.txt"),
-            ("Fix the notes", "notes.txt"),
-            ("Makefiles are old", "Makefile"),
-        ] {
-            assert!(!is_named(request, path), "{request} {path}");
         }
     }
 }

@@ -1,26 +1,45 @@
-//! Reads a planner's reply (S3): patterns in it are compared with the files of the workspace as they are now.
+//! The planner's call (S3): the files of the workspace are listed before it, and patterns in its reply are compared with them.
 
 use std::sync::Arc;
 
-use windlass_machine::{Fact, Phase, plan_steps};
-use windlass_tools::FileRules;
-use windlass_vocab::{Part, TurnMode};
+use windlass_machine::{AttemptKey, Fact, ListedFiles, Phase, plan_steps};
+use windlass_provider::BoxFuture;
+use windlass_vocab::{Part, RunId, TurnId, TurnMode};
 
 use crate::driver::Driver;
+use crate::unasked_look::UnaskedLook;
 
 /// The most files that a pattern in a plan is compared with.
 const KNOWN_FILES: usize = 5_000;
 
+/// The files of the workspace when the planner was asked.
+#[derive(Debug, Default)]
+pub(crate) struct PlannerFiles {
+    /// The turn they were listed for.
+    turn: Option<(RunId, TurnId)>,
+    pub(crate) files: ListedFiles,
+}
+
 impl Driver {
+    /// Returns the listing that a planner's call is still to be made with; `None` for other calls, or where it is there.
+    pub(crate) fn listing_for_plan(&self, key: AttemptKey, mode: TurnMode) -> Option<BoxFuture<'static, ListedFiles>> {
+        if mode != TurnMode::Plan || self.running_effects.planner_files.turn == Some((key.run, key.turn)) {
+            return None;
+        }
+        let workspace = self.services.workspace.clone()?;
+        let look = UnaskedLook { workspace, permissions: Arc::clone(&self.agent.permissions) };
+        Some(Box::pin(look.names(KNOWN_FILES)))
+    }
+
+    /// Keeps the listing for the planner's call.
+    pub(crate) fn keep_listing(&mut self, key: AttemptKey, files: ListedFiles) {
+        self.running_effects.planner_files = PlannerFiles { turn: Some((key.run, key.turn)), files };
+    }
+
     /// Returns the fact of a planner's reply; any other fact as it is.
     pub(crate) fn planned(&self, fact: Fact) -> Fact {
         let Fact::Replied { attempt, parts, stop, usage, .. } = fact else { return fact };
-        let text = Part::joined_text(&parts);
-        let files = self.services.workspace.as_ref().map(|workspace| {
-            let rules = FileRules::of(Arc::clone(&self.agent.permissions));
-            workspace.list_files(&rules, KNOWN_FILES)
-        });
-        let steps = plan_steps(&text, &files.unwrap_or_default());
+        let steps = plan_steps(&Part::joined_text(&parts), &self.running_effects.planner_files.files);
         Fact::Planned { attempt, parts, stop, usage, steps }
     }
 

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_machine::{
-    Effect, Fact, OpenApprovals, Run, child_policy, child_report, question_of_child, report_without_child, step_message,
+    Effect, Fact, OpenApprovals, Run, StepMessage, child_policy, child_report, question_of_child, report_without_child,
+    step_message,
 };
 use windlass_store::StoreError;
-use windlass_tools::{FileRules, Permissions};
+use windlass_tools::Permissions;
 use windlass_vocab::{
-    Answer, CallId, EndReason, ModelName, ModelRole, QuestionAsked, QuestionId, Record, RunModel, SessionId, StopBy,
-    child_key,
+    Answer, AttachedFile, CallId, EndReason, ModelName, ModelRole, QuestionAsked, QuestionId, Record, RunModel,
+    SessionId, StopBy, child_key,
 };
 
 use crate::child_slot::ChildSlot;
@@ -26,6 +27,7 @@ use crate::prefix::Instructions;
 use crate::running_effects::{EffectOutcome, StartedEffect};
 use crate::services::AgentSettings;
 use crate::session::{FirstMessage, SentMessage, Session, SessionActivity};
+use crate::unasked_look::UnaskedLook;
 
 /// The id of the only message that a child session is sent.
 const MESSAGE: &str = "step";
@@ -40,7 +42,9 @@ struct StepWork {
     parent: SessionId,
     opening: SessionChoice,
     agent: AgentSettings,
-    text: String,
+    message: StepMessage,
+    /// Reads the file of the step.
+    look: Option<UnaskedLook>,
     /// Questions of the child that the person was asked.
     passed_on: Vec<QuestionId>,
     answers: Vec<(QuestionId, Answer)>,
@@ -68,11 +72,8 @@ impl Driver {
         let running = run.step()?;
         let opened = self.state.control.opened.as_ref()?;
         let hub = Hub::of(&self.services, self.registration.as_ref()?.live());
-        let rules = FileRules::of(Arc::clone(&self.agent.permissions));
-        let place = usize::try_from(step).ok()?;
-        let file = self.state.control.plan.items.get(place).and_then(|item| item.file.as_deref());
-        let workspace = self.services.workspace.as_ref();
-        let file_text = file.zip(workspace).and_then(|(file, workspace)| workspace.short_text(file, &rules));
+        let permissions = Arc::clone(&self.agent.permissions);
+        let look = self.services.workspace.clone().map(|workspace| UnaskedLook { workspace, permissions });
         let passed_on = running.open.iter().filter_map(|asked| question_of_child(asked)).collect();
         Some(StepWork {
             hub,
@@ -85,7 +86,8 @@ impl Driver {
                 workspace: opened.workspace.clone(),
             },
             agent: self.child_settings(run)?,
-            text: step_message(&self.state, step, file_text.as_deref()),
+            message: step_message(&self.state, step),
+            look,
             passed_on,
             answers: running.answers.clone(),
             stop,
@@ -149,7 +151,7 @@ impl StepWork {
         if let Some(by) = self.stop {
             let _ = session.stop(by).await;
         }
-        match self.next_stand(&session).await {
+        match self.next_activity(&session).await {
             SessionActivity::Waiting(questions) => {
                 let new = questions.into_iter().find(|asked| self.is_new(asked));
                 match new {
@@ -170,15 +172,15 @@ impl StepWork {
     }
 
     /// Waits until the child asks something new, its run is over, or it is closed.
-    async fn next_stand(&self, session: &Session) -> SessionActivity {
+    async fn next_activity(&self, session: &Session) -> SessionActivity {
         let mut activity = session.activity.clone();
-        let stands = |activity: &SessionActivity| match activity {
+        let is_awaited = |activity: &SessionActivity| match activity {
             SessionActivity::Working => false,
             SessionActivity::Waiting(questions) => questions.iter().any(|asked| self.is_new(asked)),
             SessionActivity::Idle | SessionActivity::Closed(_) => true,
         };
-        let stand = activity.wait_for(stands).await;
-        stand.map_or(SessionActivity::Closed(SessionClosed::Closed), |activity| activity.clone())
+        let next = activity.wait_for(is_awaited).await;
+        next.map_or(SessionActivity::Closed(SessionClosed::Closed), |activity| activity.clone())
     }
 
     async fn report(&self, session: SessionId) -> Result<Fact, StoreError> {
@@ -201,7 +203,7 @@ impl StepWork {
         // Questions that the person was asked stay open, so that an answer counts.
         let asked = !self.passed_on.is_empty() || !self.answers.is_empty();
         let approvals = if asked { OpenApprovals::Answered } else { OpenApprovals::CheckedAgain };
-        let words = FirstMessage { message_id: MESSAGE.into(), message: SentMessage::from(self.text.as_str()) };
+        let words = FirstMessage { message_id: MESSAGE.into(), message: self.first_message().await };
         let of = ChildOf { parent: (self.parent, self.child), approvals };
         loop {
             match self.hub.open_child(&self.opening, &self.agent, &words, of).await {
@@ -217,5 +219,16 @@ impl StepWork {
                 }
             }
         }
+    }
+
+    /// Returns the message that a new child is started with: with the text of its file, where that is short.
+    async fn first_message(&self) -> SentMessage {
+        let StepMessage { text, file, attached } = self.message.clone();
+        let file_text = match (&self.look, file) {
+            (Some(look), Some(file)) => look.clone().short_text(file).await,
+            (None, _) | (_, None) => None,
+        };
+        let files = file_text.into_iter().chain(attached).map(AttachedFile::Text).collect();
+        SentMessage { text, files }
     }
 }

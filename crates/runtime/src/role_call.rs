@@ -1,9 +1,8 @@
 //! Calls with a short request of their own, without tools and without the conversation: for a session's title (M9), for a
 //! plan, and for the answer from its results (S3).
 
-use windlass_machine::{Run, State, plan_request, synthesis_request, title_request};
+use windlass_machine::{ListedFiles, Run, State, plan_request, synthesis_request, title_request};
 use windlass_provider::{BoxFuture, ModelRequest, Segments, Sink};
-use windlass_tools::FileRules;
 use windlass_vocab::{Failure, MaxTokens, Message, PinnedContext, Reply, TurnMode};
 
 use crate::attempt::{AttemptRequest, not_configured, refusal, sink};
@@ -11,11 +10,8 @@ use crate::feed::Feed;
 use crate::services::Services;
 use crate::streamed::ReplyTally;
 
-/// The most files of the workspace that a planner is shown.
-const SHOWN_FILES: usize = 100;
-
 /// What a model is told it is, and what it is asked.
-struct OwnRequest {
+struct ShortRequest {
     prefix: &'static str,
     request: String,
     /// The most tokens of the reply; a model that thinks first needs some for that.
@@ -24,8 +20,8 @@ struct OwnRequest {
     cache: &'static str,
 }
 
-impl OwnRequest {
-    fn of(mode: TurnMode, services: &Services, state: &State, rules: &FileRules) -> Option<Self> {
+impl ShortRequest {
+    fn of(mode: TurnMode, state: &State, files: &ListedFiles) -> Option<Self> {
         match mode {
             TurnMode::Title => Some(Self {
                 prefix: "You write titles for conversations.",
@@ -35,7 +31,7 @@ impl OwnRequest {
             }),
             TurnMode::Plan => Some(Self {
                 prefix: "You plan jobs for an assistant that works with files. You write plans and do no work yourself.",
-                request: plan_request(state, &listing(services, rules)),
+                request: plan_request(state, files),
                 tokens: 2_048,
                 cache: "plan",
             }),
@@ -48,18 +44,6 @@ impl OwnRequest {
             TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => None,
         }
     }
-}
-
-/// Returns the files of the workspace as a planner is shown them.
-fn listing(services: &Services, rules: &FileRules) -> String {
-    let Some(workspace) = &services.workspace else { return String::new() };
-    let mut files = workspace.list_files(rules, SHOWN_FILES + 1);
-    let more = files.len() > SHOWN_FILES;
-    files.truncate(SHOWN_FILES);
-    if more {
-        files.push("(more files are not shown)".to_owned());
-    }
-    files.join("\n")
 }
 
 /// Returns the run that a call of this mode belongs to.
@@ -75,7 +59,7 @@ pub(crate) fn start(
     asked: &AttemptRequest<'_>,
     streamed: &ReplyTally,
 ) -> Option<BoxFuture<'static, Result<Reply, Failure>>> {
-    let own = OwnRequest::of(asked.mode, services, state, &asked.rules)?;
+    let short = ShortRequest::of(asked.mode, state, asked.files)?;
     let run = run_of(asked.mode, state);
     let model = run.and_then(|run| services.model_of(&run.started, asked.model));
     let (Some(run), Some(model)) = (run, model) else {
@@ -85,19 +69,19 @@ pub(crate) fn start(
         return Some(Box::pin(std::future::ready(Err(failure))));
     }
     let policy = run.policy();
-    let context = PinnedContext { prefix: own.prefix.to_owned(), ..PinnedContext::default() };
-    let history = [Message::user(services.secrets.scrub(&own.request).into_owned())];
+    let context = PinnedContext { prefix: short.prefix.to_owned(), ..PinnedContext::default() };
+    let history = [Message::user(services.secrets.scrub(&short.request).into_owned())];
     let request = ModelRequest {
         model: asked.model,
         context: &context,
         history: &history,
-        cache_key: &format!("{}-{}", state.session, own.cache),
+        cache_key: &format!("{}-{}", state.session, short.cache),
         epoch: 0,
         tail: "",
         mode: asked.mode,
         delivery: asked.delivery,
         temperature_milli: policy.sampling.talk_temperature_milli,
-        max_tokens: MaxTokens::Fixed(own.tokens),
+        max_tokens: MaxTokens::Fixed(short.tokens),
         reasoning: policy.reasoning,
         idle: policy.stream_idle,
         output: None,

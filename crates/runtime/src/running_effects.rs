@@ -5,7 +5,7 @@ use std::future::Future;
 use std::task::{Context, Poll};
 
 use tokio_util::sync::CancellationToken;
-use windlass_machine::{AttemptKey, Effect, EffectKey, Fact};
+use windlass_machine::{AttemptKey, Effect, EffectKey, Fact, ListedFiles};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_vocab::{Failure, Reply, UndoId};
@@ -16,6 +16,7 @@ use crate::child_slot::ChildSlot;
 use crate::elicit::{AskingCall, OpenElicitations};
 use crate::known_names::KnownNames;
 use crate::offering::{Offering, PinnedRun};
+use crate::plan_reply::PlannerFiles;
 use crate::retrieval::gather::Gathered;
 use crate::retrieval::turn_passages::TurnPassages;
 use crate::snapshot::SnapshotKeeper;
@@ -29,6 +30,8 @@ pub(crate) enum EffectOutcome {
     Model(AttemptKey, KnownNames, Result<Reply, Failure>),
     /// The passages for a turn whose model is called next.
     Retrieved(AttemptKey, Gathered),
+    /// The files of the workspace, for a planner that is called next.
+    Listed(AttemptKey, ListedFiles),
     /// What an aborted model call had streamed; none if its request was not sent yet.
     HandedBack(AttemptKey, Option<Streamed>),
     Call(EndedCall),
@@ -103,6 +106,7 @@ pub(crate) struct RunningEffects {
     handed_back: Option<(AttemptKey, Option<Streamed>)>,
     pub(crate) keeper: SnapshotKeeper,
     pub(crate) passages: TurnPassages,
+    pub(crate) planner_files: PlannerFiles,
     /// The child session that works on a step.
     pub(crate) child: ChildSlot,
 }

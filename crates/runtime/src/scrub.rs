@@ -41,7 +41,10 @@ pub(crate) fn scrub(secrets: &Secrets, fact: &mut Fact) {
             steps.iter_mut().for_each(|step| scrub_text(secrets, &mut step.step));
         }
         // What a child session recorded was scrubbed there; this process may know more secrets.
-        Fact::StepReported(report) => scrub_text(secrets, &mut report.answer),
+        Fact::StepReported(report) => {
+            scrub_text(secrets, &mut report.answer);
+            report.origins.iter_mut().for_each(|origin| scrub_origin(secrets, origin));
+        }
         Fact::StepAsked { asked, .. } => {
             asked.preview.iter_mut().for_each(|preview| scrub_preview(secrets, preview));
             asked.elicitation.iter_mut().for_each(|elicitation| scrub_elicitation(secrets, elicitation));
@@ -193,7 +196,7 @@ fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
     }
 }
 
-fn scrub_origin(secrets: &Secrets, origin: &mut TextOrigin) {
+pub(crate) fn scrub_origin(secrets: &Secrets, origin: &mut TextOrigin) {
     match origin {
         TextOrigin::Page { url: named }
         | TextOrigin::Server { server: named }

@@ -52,6 +52,7 @@ pub use read_skill::read_skill;
 pub use readable_files::{ContentStamp, readable_files, reads_unasked};
 pub use recall::RECALL;
 pub use tool_names::{CHANGING_TOOLS, RUN_COMMAND, TOOL_NAMES};
+pub use walk::WalkExtent;
 
 use crate::{Tool, Workspace};
 

@@ -107,7 +107,6 @@ mod unusable_path;
 mod whole_file;
 mod word;
 mod workspace;
-mod workspace_files;
 
 pub use about::About;
 pub use access::AccessKind;
@@ -117,12 +116,12 @@ pub use address::{HostPattern, ParseHostError};
 pub use ask_policy::AskPolicy;
 pub use attach::image::{LARGEST_IMAGE, image, image_in_base64};
 pub use attach::{AttachError, PdfProgram, attached_file, has_image_ending};
-#[cfg(feature = "commands")]
-pub use builtin::{Commands, builtins, sandbox_notes};
 pub use builtin::{
-    CHANGING_TOOLS, ContentStamp, RECALL, RUN_COMMAND, TOOL_NAMES, ending_tools, file_tools, read_skill,
+    CHANGING_TOOLS, ContentStamp, RECALL, RUN_COMMAND, TOOL_NAMES, WalkExtent, ending_tools, file_tools, read_skill,
     readable_files, reads_unasked,
 };
+#[cfg(feature = "commands")]
+pub use builtin::{Commands, builtins, sandbox_notes};
 #[cfg(feature = "fetch")]
 pub use builtin::{FetchSettings, fetch_url};
 pub use call_permission::CallPermission;

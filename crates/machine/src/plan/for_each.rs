@@ -1,5 +1,8 @@
 //! A line of a plan that names several files and what to do with each of them.
 
+use super::ListedFiles;
+use crate::file_names::meant_file;
+
 /// The words a line begins with that names several files.
 const BEGINNINGS: [&str; 4] = ["for each ", "for every ", "foreach ", "for all "];
 /// Words that may stand before the first file.
@@ -11,16 +14,17 @@ pub(super) fn begins(line: &str) -> bool {
     after_beginning(line).is_some()
 }
 
-/// Returns the files of the line, and what to do with each; `None` where it is an ordinary step.
-pub(super) fn for_each(line: &str, files: &[String]) -> Option<(Vec<String>, String)> {
+/// Returns the files of the line, and what to do with each; `None` where it is an ordinary step. So is one with a pattern
+/// where not all files are known: the step would miss some of them.
+pub(super) fn for_each(line: &str, files: &ListedFiles) -> Option<(Vec<String>, String)> {
     let list = without_fillers(after_beginning(line)?);
     let (names, work) = by_colon(list).or_else(|| by_words(list))?;
-    if work.is_empty() {
+    if work.is_empty() || (files.has_more && names.iter().any(|name| pattern_of(name).is_some())) {
         return None;
     }
     let mut found: Vec<String> = Vec::new();
     for name in names {
-        for file in named_files(&name, files) {
+        for file in named_files(&name, &files.names) {
             if !found.contains(&file) {
                 found.push(file);
             }
@@ -91,26 +95,29 @@ fn looks_like_file(word: &str) -> bool {
 /// Returns the files that a name means: those that a pattern or a folder matches, or the one file of that name. A name
 /// that no file has is kept: the step may make it.
 fn named_files(name: &str, files: &[String]) -> Vec<String> {
-    if let Some(extension) = name.strip_prefix('.').filter(|rest| !rest.contains(['/', '.', '*'])) {
-        // ".txt files"
-        let pattern = format!("*.{extension}");
-        let found = matching(&pattern, files);
-        return if found.is_empty() { vec![name.to_owned()] } else { found };
+    match pattern_of(name) {
+        Some(pattern) => {
+            let found = matching(&pattern, files);
+            // `.env` is a file, and perhaps one that is to be made.
+            if found.is_empty() && is_extension(name) { vec![name.to_owned()] } else { found }
+        }
+        None => vec![meant_file(name, files).map_or_else(|| name.to_owned(), String::clone)],
+    }
+}
+
+/// Returns the pattern that a name is: with stars, a folder, or an extension as in "all .txt files".
+fn pattern_of(name: &str) -> Option<String> {
+    if is_extension(name) {
+        return Some(format!("*{name}"));
     }
     if name.contains(['*', '?']) {
-        return matching(name, files);
+        return Some(name.to_owned());
     }
-    if let Some(folder) = name.strip_suffix('/') {
-        return matching(&format!("{folder}/*"), files);
-    }
-    if files.iter().any(|file| file == name) {
-        return vec![name.to_owned()];
-    }
-    let mut ending = files.iter().filter(|file| file.rsplit('/').next() == Some(name));
-    match (ending.next(), ending.next()) {
-        (Some(only), None) => vec![only.clone()],
-        (Some(_), Some(_)) | (None, _) => vec![name.to_owned()],
-    }
+    name.strip_suffix('/').map(|folder| format!("{folder}/*"))
+}
+
+fn is_extension(name: &str) -> bool {
+    name.strip_prefix('.').is_some_and(|rest| !rest.contains(['/', '.', '*']))
 }
 
 fn matching(pattern: &str, files: &[String]) -> Vec<String> {

@@ -2,6 +2,8 @@
 
 use windlass_vocab::Json;
 
+use crate::notes::joined_words;
+
 /// How a line looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LineKind {
@@ -60,12 +62,8 @@ fn json_list(reply: &str) -> Option<Vec<String>> {
         .as_array()?
         .iter()
         .filter_map(|item| item.as_str().or_else(|| STEP_KEYS.iter().find_map(|key| item.get(*key)?.as_str())));
-    let steps: Vec<String> = texts.map(one_line).filter(|step| !says_nothing(step)).collect();
+    let steps: Vec<String> = texts.map(joined_words).filter(|step| !says_nothing(step)).collect();
     (!steps.is_empty()).then_some(steps)
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Returns how a line looks and what it says; `None` for one that says nothing.
@@ -85,7 +83,7 @@ fn read_line(line: &str) -> Option<(LineKind, String)> {
     let text = text.strip_prefix("[ ]").or_else(|| text.strip_prefix("[x]")).unwrap_or(text).trim_start();
     // Marks of bold text, but not the `**/` of a pattern.
     let text = text.replace("**/", "\u{0}").replace("**", "").replace('\u{0}', "**/");
-    let text = one_line(&text);
+    let text = joined_words(&text);
     let kind = if super::for_each::begins(&text) && kind == LineKind::Plain { LineKind::Numbered } else { kind };
     (!text.is_empty()).then_some((kind, text))
 }

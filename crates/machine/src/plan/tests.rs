@@ -1,9 +1,10 @@
 use proptest::prelude::*;
 
-use super::{FILES, PlannedStep, STEPS, plan_steps};
+use super::{FILES, ListedFiles, PlannedStep, STEPS, plan_steps};
 
-fn files() -> Vec<String> {
-    ["a.txt", "b.txt", "c d.txt", "notes/x.md", "notes/deep/y.md", "src/main.rs"].map(str::to_owned).to_vec()
+fn files() -> ListedFiles {
+    let names = ["a.txt", "b.txt", "c d.txt", "notes/x.md", "notes/deep/y.md", "src/main.rs"];
+    ListedFiles { names: names.map(str::to_owned).to_vec(), has_more: false }
 }
 
 fn shown(steps: &[PlannedStep]) -> Vec<String> {
@@ -82,17 +83,28 @@ fn a_reply_without_steps_is_no_plan() {
 #[test]
 fn a_plan_that_is_too_long_loses_nothing() {
     let reply: Vec<String> = (1..=12).map(|number| format!("{number}. Step {number}.")).collect();
-    let steps = plan_steps(&reply.join("\n"), &[]);
+    let steps = plan_steps(&reply.join("\n"), &ListedFiles::default());
     assert_eq!(steps.len(), STEPS);
     assert_eq!(steps[7].step, "Step 8.; then: Step 9.; then: Step 10.; then: Step 11.; then: Step 12.");
     let many: Vec<String> = (0..=FILES).map(|number| format!("{number}.txt")).collect();
     let line = "FOR EACH FILE *.txt: read it";
-    check_with(line, &many, &[line]);
-    assert_eq!(plan_steps(line, &many[1..]).len(), FILES);
+    let mut many = ListedFiles { names: many, has_more: false };
+    assert_eq!(shown(&plan_steps(line, &many)), [line]);
+    many.names.pop();
+    assert_eq!(plan_steps(line, &many).len(), FILES);
 }
 
-fn check_with(reply: &str, files: &[String], steps: &[&str]) {
-    assert_eq!(shown(&plan_steps(reply, files)), steps, "{reply}");
+// proves S3
+#[test]
+fn where_not_all_files_are_known_a_pattern_stays_one_step() {
+    let some = ListedFiles { has_more: true, ..files() };
+    for line in ["FOR EACH FILE *.txt: read it", "FOR EACH FILE notes/: read it", "FOR EACH FILE .txt: read it"] {
+        assert_eq!(shown(&plan_steps(line, &some)), [line]);
+    }
+    assert_eq!(
+        shown(&plan_steps("FOR EACH FILE a.txt, x.md: read it", &some)),
+        ["a.txt <- read it", "notes/x.md <- read it"]
+    );
 }
 
 proptest! {

@@ -65,7 +65,7 @@ fn a_message_is_sent_with_its_attached_texts_and_refers_to_its_images() {
     // proves C9, J7
     let mut world = world(Sees::Images, vec![Move::Text("done")]);
     let (name, media_type) = ("a.txt".to_owned(), "text/plain".to_owned());
-    let text = AttachedText { name, media_type, bytes: 2, text: "hi".into(), cut: None };
+    let text = AttachedText { name, media_type, bytes: 2, text: "hi".into(), cut: None, origin: None };
     say(&mut world, "m", vec![Attachment::Image(image(1)), Attachment::Text(text)]);
     let sent = "Look.\n\n<attachment name=\"a.txt\">\nhi\n</attachment>";
     assert_eq!(world.state.transcript.history[0], Message::User { text: sent.into(), images: vec![image(1)] });

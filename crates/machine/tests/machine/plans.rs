@@ -85,11 +85,15 @@ fn what_a_step_is_told_is_bounded_and_names_what_was_done() {
         let fact = world.perform(&effect);
         world.put(fact);
     }
-    let told = step_message(&world.state, 2, Some("price: 10\n"));
-    for words in ["Change both prices.", "(3 of 3): change", "b.txt", "price: 10", "1. look: done. child 1.1.0 ended"] {
-        assert!(told.contains(words), "{words}: {told}");
+    let message = step_message(&world.state, 2);
+    for words in ["Change both prices.", "(3 of 3): change", "b.txt"] {
+        assert!(message.text.contains(words), "{words}: {message:?}");
     }
-    assert!(told.len() < 2_000, "{told}");
+    assert!(!message.text.contains("ended"), "what others say is not the person's request: {message:?}");
+    assert_eq!((message.file.as_deref(), message.attached.len()), (Some("b.txt"), 1));
+    let results = &message.attached[0].text;
+    assert!(results.contains("1. look: done. child 1.1.0 ended"), "{results}");
+    assert!(message.text.len() + results.len() < 2_000, "{message:?}");
 }
 
 // proves S3, L1: no plan where there is nothing to plan or nothing to do it with

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 use windlass_store::{IndexedFile, IndexedStamp, PassageIndex, PassagePlace, SearchWords, StoreError};
-use windlass_tools::{ContentStamp, FileRules, Workspace, readable_files, shown_path};
+use windlass_tools::{ContentStamp, FileRules, WalkExtent, Workspace, readable_files, shown_path};
 
 use super::line_ranges::{lines_of, passages};
 use super::source::{Passage, SourceError};
@@ -74,14 +74,6 @@ pub(super) struct Indexer<'r> {
     waiting: Vec<FindRequest>,
     /// When the next refresh is due.
     due: Option<Instant>,
-}
-
-/// Whether a walk came to its end, or to its bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WalkExtent {
-    Whole,
-    /// Its time was over before.
-    Cut,
 }
 
 /// Why a refresh stops before its end.
@@ -184,7 +176,8 @@ impl<'r> Indexer<'r> {
         let (mut listing, mut extent) = (HashMap::new(), WalkExtent::Whole);
         let (mut bytes, mut stopped) = (0, Ok(()));
         for (place, IndexedFolder { folder, rules, prefix }) in self.folders.clone().into_iter().enumerate() {
-            readable_files(&folder, &rules, &mut |path, stamp| {
+            // The time bounds this walk.
+            readable_files(&folder, &rules, usize::MAX, &mut |path, stamp| {
                 stopped = self.pause();
                 if Instant::now() >= end {
                     extent = WalkExtent::Cut;

@@ -450,6 +450,6 @@ pub fn files() -> Vec<AttachedFile> {
         content: vec![0, 159, 146, 150].into(),
     };
     let (name, media_type) = ("a.txt".into(), "text/plain".into());
-    let text = AttachedText { name, media_type, bytes: 3, text: "é\n".into(), cut: None };
+    let text = AttachedText { name, media_type, bytes: 3, text: "é\n".into(), cut: None, origin: None };
     vec![AttachedFile::Image(image), AttachedFile::Text(text)]
 }

@@ -131,7 +131,7 @@ fn text_file(name: String, bytes: u64, mut file: File, mut content: Vec<u8>) -> 
     within("text files", bytes, LARGEST_TEXT)?;
     read(&mut file, LARGEST_TEXT, &mut content)?;
     let text = String::from_utf8_lossy(&content).replace('\0', "␀");
-    Ok(AttachedFile::Text(AttachedText { name, media_type: "text/plain".into(), bytes, text, cut: None }))
+    Ok(AttachedFile::Text(AttachedText { name, media_type: "text/plain".into(), bytes, text, cut: None, origin: None }))
 }
 
 /// Reads the text of a PDF document.
@@ -145,7 +145,14 @@ fn pdf_file(
     within("PDF documents", bytes, LARGEST_PDF)?;
     read(&mut file, LARGEST_PDF, &mut content)?;
     let text = pdf_text(program.ok_or(AttachError::NoPdfProgram)?, content)?;
-    Ok(AttachedFile::Text(AttachedText { name, media_type: "application/pdf".into(), bytes, text, cut: None }))
+    Ok(AttachedFile::Text(AttachedText {
+        name,
+        media_type: "application/pdf".into(),
+        bytes,
+        text,
+        cut: None,
+        origin: None,
+    }))
 }
 
 #[cfg(feature = "pdf")]

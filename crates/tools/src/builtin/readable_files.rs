@@ -9,7 +9,7 @@ use windlass_vocab::{TextOrigin, Verdict};
 
 use super::read_file::ReadFile;
 use super::search_files::SearchFiles;
-use super::walk::walk;
+use super::walk::{WalkExtent, walk_at_most};
 use crate::about_files::READ;
 use crate::{AskPolicy, FileRules, Permissions, Tool, Workspace, contains_placeholder};
 
@@ -31,15 +31,16 @@ impl ContentStamp {
     }
 }
 
-/// Visits the regular files of the workspace whose path is text, in the order of their names, until `visit` breaks. A
-/// workspace that can't be opened has none.
+/// Visits the regular files of the workspace whose path is text, in the order of their names, until `visit` breaks or
+/// `most` entries of folders were looked at, so that a folder with a million files is not walked through for a list of
+/// fifty. A workspace that can't be opened has none.
 pub fn readable_files(
     workspace: &Workspace,
     rules: &FileRules,
+    most: usize,
     visit: &mut dyn FnMut(&str, ContentStamp) -> ControlFlow<()>,
-) {
-    // A break ends the walk; that there is no such folder is no error here.
-    let _ = walk(workspace, ".", rules, &mut |found| {
+) -> WalkExtent {
+    let walked = walk_at_most(most, workspace, ".", rules, &mut |found| {
         let Some(path) = found.path.to_str() else { return ControlFlow::Continue(()) };
         // A path with a secret in it can't be named to the model, and one with a placeholder can't be opened.
         if workspace.secrets().is_in(path.as_bytes()) || contains_placeholder(path) {
@@ -50,6 +51,8 @@ pub fn readable_files(
             Ok(_) | Err(_) => ControlFlow::Continue(()),
         }
     });
+    // That there is no such folder is no error here.
+    walked.map_or(WalkExtent::Whole, |report| report.extent)
 }
 
 /// Whether these permissions let the model search and read the whole workspace without asking, apart from single files
@@ -81,5 +84,35 @@ impl Workspace {
     #[must_use]
     pub fn text_origin(&self, path: &str) -> Option<TextOrigin> {
         self.untracked(path).then(|| TextOrigin::File { path: path.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::{WalkExtent, readable_files};
+    use crate::{FileRules, Workspace};
+
+    // proves C1: a folder with a million files is not walked through
+    #[test]
+    fn a_walk_ends_after_the_entries_that_it_may_look_at() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(dir.path().join("a")).expect("made");
+        for name in ["a/1", "a/2", "a/3", "b"] {
+            std::fs::write(dir.path().join(name), "x").expect("written");
+        }
+        let workspace = Workspace::open(dir.path()).expect("a workspace");
+        let walked = |most: usize| {
+            let mut seen = 0;
+            let extent = readable_files(&workspace, &FileRules::default(), most, &mut |_, _| {
+                seen += 1;
+                ControlFlow::Continue(())
+            });
+            (seen, extent)
+        };
+        assert_eq!(walked(5), (4, WalkExtent::Whole));
+        assert_eq!(walked(4), (3, WalkExtent::Cut));
+        assert_eq!(walked(0), (0, WalkExtent::Cut));
     }
 }

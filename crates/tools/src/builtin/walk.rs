@@ -27,6 +27,23 @@ pub(crate) struct FoundFile<'a> {
     pub(crate) path: PathBuf,
 }
 
+/// Whether a walk came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalkExtent {
+    /// It did: there are no more files.
+    Whole,
+    /// It stopped before: there may be more.
+    Cut,
+}
+
+/// What a walk left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WalkReport {
+    /// How many files and folders were skipped because of a rule.
+    pub(crate) skipped: usize,
+    pub(crate) extent: WalkExtent,
+}
+
 /// Visits every regular file under `path` in name order until `visit` breaks. Returns how many files and folders were
 /// skipped because of a rule.
 pub(crate) fn walk(
@@ -35,6 +52,17 @@ pub(crate) fn walk(
     rules: &FileRules,
     visit: &mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
 ) -> Result<usize, Refusal> {
+    walk_at_most(usize::MAX, workspace, path, rules, visit).map(|report| report.skipped)
+}
+
+/// Like [`walk`], but looks at no more than `most` entries of folders, whether they are files or not, ignored or not.
+pub(crate) fn walk_at_most(
+    most: usize,
+    workspace: &Workspace,
+    path: &str,
+    rules: &FileRules,
+    visit: &mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
+) -> Result<WalkReport, Refusal> {
     let (start, names) = workspace.folder(path, rules)?;
     let base = workspace.relative(path)?;
     let base = if base == Path::new(".") { PathBuf::new() } else { base };
@@ -50,18 +78,23 @@ pub(crate) fn walk(
         }
     }
     let real = if names.real == Path::new(".") { PathBuf::new() } else { names.real };
-    let mut walk = FolderWalk { workspace, unread, passed_over: 0, ignores, visit };
+    let mut walk = FolderWalk { workspace, unread, skipped: 0, ignores, entries_left: most, cut: false, visit };
     // A break ends the walk; it is not a failure.
-    let _ = walk.descend(&start, &base, &real);
-    Ok(walk.passed_over)
+    let broke = walk.descend(&start, &base, &real).is_break();
+    let extent = if broke || walk.cut { WalkExtent::Cut } else { WalkExtent::Whole };
+    Ok(WalkReport { skipped: walk.skipped, extent })
 }
 
 /// A walk in progress.
 struct FolderWalk<'w> {
     workspace: &'w Workspace,
     unread: HiddenFiles<'w>,
-    passed_over: usize,
+    skipped: usize,
     ignores: Vec<Gitignore>,
+    /// How many more entries may be looked at.
+    entries_left: usize,
+    /// Set when a folder had more entries than that.
+    cut: bool,
     visit: &'w mut dyn FnMut(&FoundFile<'_>) -> ControlFlow<()>,
 }
 
@@ -73,13 +106,13 @@ impl FolderWalk<'_> {
         }
         let depth = self.ignores.len();
         self.ignores.extend(ignore_file(folder, path));
-        for (name, kind) in entries(folder) {
+        for (name, kind) in self.entries(folder) {
             let (below, real) = (path.join(&name), real.join(&name));
             if is_ignored(&self.ignores, &below, kind) || self.workspace.is_in_closed(&real) {
                 continue;
             }
             if self.unread.has(&[&below, &real]) {
-                self.passed_over += 1;
+                self.skipped += 1;
                 continue;
             }
             self.workspace.about_to_open();
@@ -95,27 +128,34 @@ impl FolderWalk<'_> {
         self.ignores.truncate(depth);
         ControlFlow::Continue(())
     }
+
+    /// Returns files and folders, by name. Skips unreadable entries. Of a folder with more entries than may be looked at,
+    /// those that the system lists first.
+    fn entries(&mut self, folder: &Dir) -> Vec<(OsString, EntryKind)> {
+        let mut found = Vec::new();
+        for entry in folder.entries().into_iter().flatten() {
+            if self.entries_left == 0 {
+                self.cut = true;
+                break;
+            }
+            self.entries_left -= 1;
+            let Ok(entry) = entry else { continue };
+            let name = entry.file_name();
+            match entry.file_type() {
+                Ok(kind) if kind.is_file() => found.push((name, EntryKind::File)),
+                Ok(kind) if kind.is_dir() && name != ".git" => found.push((name, EntryKind::Folder)),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        found
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     File,
     Folder,
-}
-
-/// Returns files and folders, by name. Skips unreadable entries.
-fn entries(folder: &Dir) -> Vec<(OsString, EntryKind)> {
-    let mut found = Vec::new();
-    for entry in folder.entries().into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        match entry.file_type() {
-            Ok(kind) if kind.is_file() => found.push((name, EntryKind::File)),
-            Ok(kind) if kind.is_dir() && name != ".git" => found.push((name, EntryKind::Folder)),
-            Ok(_) | Err(_) => {}
-        }
-    }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    found
 }
 
 pub(crate) fn is_ignored(ignores: &[Gitignore], path: &Path, kind: EntryKind) -> bool {

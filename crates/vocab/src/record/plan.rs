@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, EndReason, SessionId, Spending, Usage};
+use crate::{CallId, EndReason, SessionId, Spending, TextOrigin, Usage};
 
 /// The progress of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub struct ChildReported {
     /// The files it changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
+    /// Where text came from that it was shown and nobody has checked, each once: its answer may repeat it (X4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<TextOrigin>,
     /// The tokens it used.
     #[serde(default)]
     pub usage: Usage,

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, ScriptStep};
+use windlass_testkit::{Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -85,4 +85,24 @@ fn other_text_is_not_asked_about() {
     }
     std::fs::write(&notes, format!("Dear all:\n{TEXT}\n")).expect("written");
     assert!(refused(&heard(&copied_over, &[])), "what was copied over a file is not what git keeps");
+}
+
+// proves X4, S3: what a step has read is still text from outside in the next one
+#[test]
+fn text_from_outside_is_asked_about_in_the_next_step_of_a_plan() {
+    let fetch = json!({"url": format!("http://127.0.0.1:1/?q={TEXT}")});
+    let script = Script::default()
+        .scene(Scene::when("Write the plan for this request", [ScriptStep::say("1. Read it.\n2. Send it.")]))
+        .scene(Scene::when("Write the answer to the request", [ScriptStep::say("It was not sent.")]))
+        .scene(Scene::when(
+            "This step (1 of 2)",
+            [ScriptStep::call("read_file", json!({"path": "notes.txt"})), ScriptStep::say(TEXT)],
+        ))
+        .scene(Scene::when("This step (2 of 2)", [ScriptStep::call("fetch_url", fetch), ScriptStep::say("Aye.")]));
+    let bench = Bench::new(script);
+    std::fs::write(bench.workspace().join("notes.txt"), format!("Dear all:\n{TEXT}\n")).expect("written");
+    let ran = bench.run(&["run", "go", "--plan", "--allow", "fetch_url", "--fetch-private", "127.0.0.1"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let told = bench.server.requests().iter().map(|request| request.body.to_string()).collect::<String>();
+    assert!(told.contains("it carries text from the file `notes.txt`"), "{told}");
 }

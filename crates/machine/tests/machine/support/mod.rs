@@ -419,6 +419,7 @@ impl World {
             reason,
             answer: format!("child {child} ended"),
             changed: vec![format!("f{}", child.index)],
+            origins: Vec::new(),
             usage: Usage { input: 100, output: 10, calls: 1, ..Usage::default() },
             spent: Spending { cost: NanoMoney(1_000), tokens: 110 },
         })

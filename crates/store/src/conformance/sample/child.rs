@@ -1,6 +1,6 @@
 //! The report of a child session.
 
-use windlass_vocab::{CallId, ChildReported, EndReason, NanoMoney, Record, Spending, Usage};
+use windlass_vocab::{CallId, ChildReported, EndReason, NanoMoney, Record, Spending, TextOrigin, Usage};
 
 /// The report of the child at this position.
 pub(super) fn reported(child: CallId) -> Record {
@@ -10,6 +10,7 @@ pub(super) fn reported(child: CallId) -> Record {
         reason: EndReason::Completed,
         answer: "a.txt is sorted.".into(),
         changed: vec!["a.txt".into()],
+        origins: vec![TextOrigin::Page { url: "https://example.com/a".into() }],
         usage: Usage { input: 120, output: 30, calls: 2, ..Usage::default() },
         spent: Spending { cost: NanoMoney(5_000), tokens: 150 },
     }
