@@ -25,6 +25,7 @@ use crate::hub::{ChildOf, Hub};
 use crate::opening::{OpenError, SessionChoice};
 use crate::prefix::Instructions;
 use crate::running_effects::{EffectOutcome, StartedEffect};
+use crate::send_control::leave_stop;
 use crate::services::AgentSettings;
 use crate::session::{FirstMessage, SentMessage, Session, SessionActivity};
 use crate::unasked_look::UnaskedLook;
@@ -33,6 +34,8 @@ use crate::unasked_look::UnaskedLook;
 const MESSAGE: &str = "step";
 /// How long to wait before a child that another process holds is tried again.
 const BUSY_WAIT: Duration = Duration::from_secs(1);
+/// The report of a step that was stopped while another process held its session.
+pub(crate) const HELD_ELSEWHERE: &str = "Another process has the session of this step open; it was told to stop it.";
 
 /// What is needed to have a step carried out.
 struct StepWork {
@@ -197,7 +200,8 @@ impl StepWork {
             return Ok(OpenedChild::Session(session));
         }
         let SessionChoice { owner, key, .. } = &self.opening;
-        if self.stop.is_some() && self.hub.store().find(owner, key).await?.is_none() {
+        let known = self.hub.store().find(owner, key).await?;
+        if self.stop.is_some() && known.is_none() {
             return Ok(OpenedChild::Report(EndReason::Cancelled, String::new()));
         }
         // Questions that the person was asked stay open, so that an answer counts.
@@ -211,8 +215,14 @@ impl StepWork {
                     self.slot.keep(self.child, session.clone());
                     return Ok(OpenedChild::Session(session));
                 }
-                // Another process works on it, or has not left it yet.
-                Err(OpenError::Store(StoreError::Busy { .. })) => self.hub.wait(BUSY_WAIT).await,
+                // Another process works on it, or has not left it yet. A stop does not wait for that.
+                Err(OpenError::Store(StoreError::Busy { .. })) => match known.filter(|_| self.stop.is_some()) {
+                    Some(session) => {
+                        leave_stop(self.hub.store().as_ref(), session, self.hub.now()).await?;
+                        return Ok(OpenedChild::Report(EndReason::Cancelled, HELD_ELSEWHERE.to_owned()));
+                    }
+                    None => self.hub.wait(BUSY_WAIT).await,
+                },
                 Err(OpenError::Store(error)) => return Err(error),
                 Err(error @ (OpenError::Newer { .. } | OpenError::Survivors { .. })) => {
                     return Ok(OpenedChild::Report(EndReason::Failed, error.to_string()));
@@ -220,7 +230,6 @@ impl StepWork {
             }
         }
     }
-
     /// Returns the message that a new child is started with: with the text of its file, where that is short.
     async fn first_message(&self) -> SentMessage {
         let StepMessage { text, file, attached } = self.message.clone();

@@ -6,7 +6,9 @@ use std::time::Duration;
 use uuid::Uuid;
 use windlass_store::{Addressee, CommandState, SentCommand, Store, StoreError};
 use windlass_tools::Secrets;
-use windlass_vocab::{AnsweredBy, CommandId, Control, ControlOutcome, Envelope, QuestionId, Record, SessionId, StopBy};
+use windlass_vocab::{
+    AnsweredBy, CommandId, Control, ControlOutcome, Envelope, QuestionId, Record, SessionId, StopBy, Timestamp,
+};
 
 use crate::clock::{Clock as _, SystemClock};
 use crate::scrub::scrub_answer;
@@ -57,6 +59,13 @@ pub async fn send_control(
         }
         owners += 1;
     }
+}
+
+/// Leaves a stop for the process that drives the session, without waiting for what becomes of it.
+pub(crate) async fn leave_stop(store: &dyn Store, session: SessionId, at: Timestamp) -> Result<(), StoreError> {
+    let id = CommandId(Uuid::now_v7().to_string());
+    let sent = SentCommand { id, control: Control::Stop {}, at, expires: at.plus_ms(TO_NOTICE_MS) };
+    store.send_command(session, sent).await.map(drop)
 }
 
 /// Sends it to the process that has the session now.

@@ -1,17 +1,19 @@
 //! Ends the run of a session that no process has open, in the journal alone: nothing of the run is resumed or executed.
 
 use windlass_machine::{Effect, Fact, State, child_report, outstanding, report_without_child};
-use windlass_store::{Batch, Store, Writer};
+use windlass_store::{Batch, Store, StoreError, Writer};
 use windlass_tools::Secrets;
 use windlass_vocab::{EndReason, NewerRecord, Record, SessionId, StopBy, Usage, child_key};
 
 use crate::clock::Clock;
 use crate::opening::{OpenError, lease_taken, nonce};
+use crate::plan_steps::HELD_ELSEWHERE;
+use crate::send_control::leave_stop;
 use crate::session::StopOutcome;
 use crate::session_writer::SessionWriter;
 
 /// Stops the open run of a session as a person's stop does, and drops its waiting messages. Fails with
-/// [`windlass_store::StoreError::Busy`] where a process has the session open.
+/// [`StoreError::Busy`] where a process has the session open.
 pub async fn stop_abandoned(
     store: &dyn Store,
     secrets: &Secrets,
@@ -63,7 +65,16 @@ async fn last_fact(
             let Some(session) = store.find(owner, &key).await? else {
                 return Ok(Some(Fact::StepReported(report_without_child(child, EndReason::Cancelled, ""))));
             };
-            Box::pin(stop_abandoned(store, secrets, clock, session)).await?;
+            match Box::pin(stop_abandoned(store, secrets, clock, session)).await {
+                Ok(_) => {}
+                // A stop does not wait for another process.
+                Err(OpenError::Store(StoreError::Busy { .. })) => {
+                    leave_stop(store, session, clock.now()).await?;
+                    let report = report_without_child(child, EndReason::Cancelled, HELD_ELSEWHERE);
+                    return Ok(Some(Fact::StepReported(report)));
+                }
+                Err(error) => return Err(error),
+            }
             let records = store.read(session, 0).await?;
             let records: Vec<Record> = records.into_iter().map(|envelope| envelope.record).collect();
             let report = child_report(child, session, &records);
