@@ -1,5 +1,6 @@
 //! Finds the session that a command names.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use windlass_setup::models::{RunState, SessionModel};
@@ -24,6 +25,14 @@ pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<Se
     let folder = folder.display().to_string();
     rows.retain(|row| row.workspace.as_ref() == Some(&folder) && row.parent().is_none());
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
+    Ok(rows)
+}
+
+/// Returns all sessions but those that another one started. One whose parent is gone is among them.
+pub(crate) async fn without_children(store: &dyn Store) -> Result<Vec<SessionRow>, CommandError> {
+    let mut rows = store.sessions(OWNER).await?;
+    let known: BTreeSet<SessionId> = rows.iter().map(|row| row.session).collect();
+    rows.retain(|row| row.parent().is_none_or(|(parent, _)| !known.contains(&parent)));
     Ok(rows)
 }
 

@@ -1,6 +1,5 @@
 //! `windlass sessions`: lists, exports, imports, verifies and removes stored sessions. Calls no model.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -79,13 +78,10 @@ enum Listed {
 }
 
 async fn list(store: &dyn Store, place: &PlaceSettings, listed: Listed) -> CommandResult {
-    let mut rows = store.sessions(session::OWNER).await?;
-    let known: BTreeSet<SessionId> = rows.iter().map(|row| row.session).collect();
-    let is_child = |row: &SessionRow| row.parent().is_some_and(|(parent, _)| known.contains(&parent));
-    match listed {
-        Listed::All => {}
-        Listed::WithoutChildren => rows.retain(|row| !is_child(row)),
-    }
+    let mut rows = match listed {
+        Listed::All => store.sessions(session::OWNER).await?,
+        Listed::WithoutChildren => session::without_children(store).await?,
+    };
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {

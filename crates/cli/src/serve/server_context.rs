@@ -66,9 +66,9 @@ impl ServerContext {
         self.store.as_ref()
     }
 
-    /// Returns all sessions, the last used first.
+    /// Returns all sessions but those of a plan's steps, the last used first.
     pub(crate) async fn sessions(&self) -> Result<Vec<SessionRow>, CommandError> {
-        Ok(self.store.sessions(session::OWNER).await?)
+        session::without_children(self.store()).await
     }
 
     /// Returns the session with this key, if there is one.

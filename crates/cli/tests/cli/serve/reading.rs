@@ -1,7 +1,7 @@
 //! Reading sessions, through tools and through resources.
 
 use serde_json::json;
-use windlass_testkit::{FaultKind, Script, ScriptStep};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptStep};
 
 use super::client::{Client, text};
 use crate::support::Bench;
@@ -64,4 +64,24 @@ fn resources_come_in_pages() {
     assert_eq!(second["result"].get("nextCursor"), None);
     let listed = client.call("list_sessions", json!({"limit": 3}));
     assert!(text(&listed).contains("(98 more; give a larger limit)"), "{listed}");
+}
+
+// proves P5, S3: the sessions of a plan's steps are shown with the session that made the plan
+#[test]
+fn the_sessions_of_a_plans_steps_are_not_listed() {
+    let scene = |when: &str, said: &str| Scene::when(when, [ScriptStep::say(said)]);
+    let script = Script::default()
+        .scene(scene("Write the plan for this request", "1. Look.\n2. Tell."))
+        .scene(scene("Write the answer to the request", "Both are done."))
+        .scene(scene("This step (1 of 2)", "Seen."))
+        .scene(scene("This step (2 of 2)", "Told."));
+    let bench = Bench::new(script);
+    let ran = bench.run(&["run", "go", "--plan", "--session", "s"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let mut client = Client::shaken(&bench, &[], json!({}));
+    let listed = client.call("list_sessions", json!({}));
+    let sessions = listed["structuredContent"]["sessions"].as_array().expect("sessions").clone();
+    let resources = client.request("resources/list", json!({}));
+    let resources = resources["result"]["resources"].as_array().expect("resources").clone();
+    assert_eq!((sessions.len(), &sessions[0]["session"], resources.len()), (1, &json!("s"), 1));
 }
