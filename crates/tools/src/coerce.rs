@@ -1,8 +1,9 @@
-//! Converts values to the type a schema asks for, where that loses nothing (T3): `"5"` for an integer,
+//! Converts arguments to what a schema asks for, where that loses nothing (T3): `"5"` for an integer,
 //! `5` for a string, a JSON text for an object, one value for a list of such, a null or an empty text for
-//! something that may be left out.
+//! something that may be left out, and `file` for an argument that is called `path`.
 //!
-//! The protocol: [`coerce_value`] walks a copy of the value and the schema together and changes only values of another
+//! The protocol: [`coerce_value`] first renames arguments of the call (`SYNONYMS`), where a required one is missing and an
+//! unknown one means the same. Then it walks a copy of the value and the schema together and changes only values of another
 //! type than the schema has there. The validator decides whether the result fits. A value that already fits is left
 //! alone, except for a whole number written with a decimal point: the schema accepts it, but most integer parsers
 //! refuse it.

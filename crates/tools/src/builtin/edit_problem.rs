@@ -56,8 +56,8 @@ impl EditProblem {
                 )
             }
             Self::Absent => {
-                let made = made_already(text, new)
-                    .map(|line| format!(" new_text does, at line {line}: the change may be made already."));
+                let made = line_of_new_text(text, new)
+                    .map(|line| format!(" new_text is there, at line {line}: the change may have been made already."));
                 let near = nearest(text, old);
                 format!("old_text does not occur in `{path}`.{}{near}", made.unwrap_or_default())
             }
@@ -66,7 +66,7 @@ impl EditProblem {
 }
 
 /// Returns the line at which the new text stands already.
-fn made_already(text: &str, new: &str) -> Option<usize> {
+fn line_of_new_text(text: &str, new: &str) -> Option<usize> {
     let new = new.trim_end_matches('\n');
     let found = if new.trim().is_empty() { None } else { text.find(new) };
     found.map(|at| line_of(text, at))
@@ -76,7 +76,7 @@ fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
 
-/// `lines 3, 9 and 14`.
+/// `at lines 3, 9, 14`.
 fn line_numbers(places: &[Range<usize>]) -> String {
     const MOST: usize = 10;
     let numbers: Vec<String> = places.iter().take(MOST).map(|place| (place.start + 1).to_string()).collect();
@@ -105,7 +105,7 @@ fn nearest(text: &str, old: &str) -> String {
     // The longest line says most about the place.
     let anchor = old.lines().map(str::trim).enumerate().max_by_key(|(_, line)| line.len());
     let Some((below, wanted)) = anchor.filter(|(_, line)| !line.is_empty()) else {
-        return " It is only white space.".into();
+        return " It is only white space: copy text from the file.".into();
     };
     let alike = |line: &str| match line.trim() {
         line if line == wanted => 1.0,
@@ -120,7 +120,7 @@ fn nearest(text: &str, old: &str) -> String {
             let part = shorten(&lines.join("\n"), CHARS);
             format!(" The nearest text is, from line {}:\n{part}\nCopy old_text from it exactly.", from + 1)
         }
-        Some(_) | None => " Nothing like it does. Read the file first.".into(),
+        Some(_) | None => " No text in it is like that. Read the file first.".into(),
     }
 }
 
@@ -136,7 +136,7 @@ mod tests {
         problem.message("f", (old, new), text)
     }
 
-    // proves T10: the model can copy what it looked for
+    // proves T5: the model can copy what it looked for
     #[test]
     fn a_missing_text_is_answered_with_the_nearest() {
         let text = told(EditProblem::Absent, "{\n  let valeu_20 = 20;\n}", "x", &numbered());
@@ -149,14 +149,14 @@ mod tests {
         assert!(told(EditProblem::Absent, &long, "x", &long.replace('y', "z")).len() < 2_000);
     }
 
-    // proves T10
+    // proves T5
     #[test]
     fn a_change_that_is_made_already_is_said_to_be() {
         let text = told(EditProblem::Absent, "let value_20 = 2;", "let value_20 = 20;", &numbered());
-        assert!(text.contains("new_text does, at line 20: the change may be made already."), "{text}");
+        assert!(text.contains("new_text is there, at line 20: the change may have been made already."), "{text}");
     }
 
-    // proves T10
+    // proves T5
     #[test]
     fn several_places_are_counted_numbered_and_shown() {
         let text = told(EditProblem::Ambiguous, "a", "x", "a\nb\na");

@@ -66,7 +66,7 @@ fn letters(name: &str) -> String {
 mod tests {
     use super::PathLikeness;
 
-    // proves T10: a path that is not there is answered with the one that was meant
+    // proves T5: a path that is not there is answered with the one that was meant
     #[test]
     fn the_path_that_was_meant_is_the_most_alike() {
         for (wanted, meant, others) in [
