@@ -322,7 +322,7 @@ impl Order<'_, '_> {
         match self.verb {
             OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun),
             OrderVerb::Make => {
-                let is_relative = |word: &&str| is_one_of(*word, |language| language.relatives);
+                let is_relative = |word: &&str| is_one_of(word, |language| language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();
                 let verb = self.words().first().map_or("", |(word, _)| word.as_str());
                 let makes_files = is_one_of(verb, |language| language.file_verbs);
