@@ -39,6 +39,12 @@ impl AnswerTimeouts {
         Self { first, next, alive: alive.max(first) }
     }
 
+    /// Returns these limits with a longer one before the first piece.
+    pub(crate) fn extended(self, by: Duration) -> Self {
+        let first = self.first + by;
+        Self { first, alive: self.alive.max(first), ..self }
+    }
+
     /// Returns the limit on the wait for the next bytes of `answer`.
     pub(crate) fn with<D: WireDraft>(self, answer: &AnswerBody<D>) -> SilenceLimit {
         match (answer.is_finished(), answer.any_piece()) {

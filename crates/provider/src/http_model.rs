@@ -12,6 +12,7 @@ use crate::http::HttpClient;
 use crate::model::{Delivery, Model, ModelRequest};
 use crate::output_tool::{self, AskedOutput};
 use crate::piece::Sink;
+use crate::prefill::PrefillSpeed;
 use crate::route::Route;
 use crate::segments::Segments;
 use crate::server::client::{ModelConfigError, ServerClient};
@@ -31,8 +32,10 @@ impl HttpModel {
         let client = ServerClient::open(&config, wire.access, http)?;
         let path = client.path_to(wire.path)?;
         let ServerClient { sender, headers, endpoint, .. } = client;
+        let prefill = endpoint.is_on_this_machine().then(PrefillSpeed::default);
         let (endpoint, limits) = (Arc::new(endpoint), config.limits);
-        let route = Route { sender, path, headers, endpoint, limits, summary_refused: AtomicBool::new(false) };
+        let summary_refused = AtomicBool::new(false);
+        let route = Route { sender, path, headers, endpoint, limits, summary_refused, prefill };
         Ok(Self { config, route: Arc::new(route) })
     }
 }

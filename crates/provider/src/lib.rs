@@ -33,6 +33,7 @@ pub mod messages;
 mod model;
 mod output_tool;
 mod piece;
+mod prefill;
 mod request_body;
 pub mod responses;
 mod route;

@@ -32,6 +32,11 @@ impl RequestBody {
         Some(Self { closing, closing_without_summary: None, ..self.clone() })
     }
 
+    /// Returns how many bytes are sent, without the marks.
+    pub(crate) fn len(&self) -> u64 {
+        (self.stable.len() + self.closing.len()) as u64
+    }
+
     /// Returns the parts in the order in which they are sent. No byte of the stable part is copied.
     #[must_use]
     pub fn into_parts(self) -> Vec<Bytes> {

@@ -17,6 +17,7 @@ use crate::connection::PendingResponse;
 use crate::future::BoxFuture;
 use crate::http::{PartedBody, RepeatableRequest, RequestSender};
 use crate::piece::Sink;
+use crate::prefill::PrefillSpeed;
 use crate::request_body::RequestBody;
 use crate::server::classify::{Rejection, classify, refuses_reasoning_summary};
 use crate::server::connection_failure::connection_failure;
@@ -39,6 +40,8 @@ pub(crate) struct Route {
     pub(crate) limits: AnswerLimits,
     /// Set when the server has refused to give a summary of the reasoning: it is not asked again.
     pub(crate) summary_refused: AtomicBool,
+    /// How fast the server reads requests, where it is on this machine.
+    pub(crate) prefill: Option<PrefillSpeed>,
 }
 
 /// Why there is no answer to read.
@@ -71,9 +74,11 @@ impl Route {
         patience: AnswerTimeouts,
         mut sink: Sink,
     ) -> Result<Reply, Failure> {
+        let (bytes, sent) = (body.len(), Instant::now());
+        let patience = patience.extended(self.prefill.as_ref().map_or(Duration::ZERO, |speed| speed.extension(bytes)));
         let mut response = self.send(body, patience.first).await?;
         let mut answer = AnswerBody::<D>::new(self.endpoint.clone(), self.limits);
-        let mut since = Instant::now();
+        let (mut since, mut first) = (Instant::now(), None);
         loop {
             let limit = patience.with(&answer);
             let failure = match limit.chunk(&mut response, since).await {
@@ -86,6 +91,9 @@ impl Route {
                     if answer.is_done() {
                         end(response).await;
                         break;
+                    }
+                    if any_piece {
+                        first.get_or_insert_with(|| sent.elapsed());
                     }
                     if any_piece || answer.is_finished() != was_finished {
                         since = Instant::now();
@@ -103,7 +111,11 @@ impl Route {
             }
             return Err(Failure { first_byte: answer.any_piece(), ..failure });
         }
-        answer.finish(&mut *sink)
+        let reply = answer.finish(&mut *sink)?;
+        if let (Some(speed), Some(wait)) = (&self.prefill, first) {
+            speed.note(bytes, wait, reply.usage.as_ref());
+        }
+        Ok(reply)
     }
 
     /// Sends a body, and at once the one without a summary of the reasoning where the server refuses only that.

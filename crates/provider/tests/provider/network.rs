@@ -42,8 +42,12 @@ pub(crate) fn idle(first_ms: u64, next_ms: u64) -> Ask {
 }
 
 pub(crate) async fn call(model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
+    call_saying("hello", model, ask, sink).await
+}
+
+async fn call_saying(words: &str, model: &HttpModel, ask: &Ask, sink: Sink) -> Result<Reply, Failure> {
     let context = PinnedContext { prefix: "sys".into(), offer: vec![], ..PinnedContext::default() };
-    let history = [Message::user("hello")];
+    let history = [Message::user(words)];
     let name = ModelName::from("a model");
     let request = ModelRequest {
         model: &name,
@@ -303,6 +307,18 @@ async fn silence_is_passing_before_and_after_the_first_word() {
             assert_eq!(failure.message, format!("The server at {} said nothing for 0.03 s.", server.base_url()));
         }
     }
+}
+
+// proves M4: a server on this machine may take longer to read a long request
+#[tokio::test]
+async fn a_long_request_may_be_read_for_longer() {
+    let server = Server::start(vec![Act::SayAndHang(streaming_head())]).await;
+    let words = "x".repeat(8 << 10);
+    let failure = call_saying(&words, &model(&server.base_url()), &idle(30, 20_000), ignore()).await.unwrap_err();
+    let (_, waited) = failure.message.rsplit_once("said nothing for ").unwrap();
+    let seconds: f64 = waited.trim_end_matches(" s.").parse().unwrap();
+    // The rest of the body is between 20 and 500 bytes, of which a second covers 100.
+    assert!((0.23..5.03).contains(&seconds), "{failure}");
 }
 
 // proves M4: while a model reasons, and before that if the table or its name marks it as a reasoning model
