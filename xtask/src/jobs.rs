@@ -11,6 +11,7 @@ mod events;
 mod job;
 mod model_server;
 mod options;
+mod reply_recorder;
 mod report;
 mod results;
 mod right;
@@ -28,7 +29,8 @@ use std::sync::{Mutex, PoisonError};
 
 use self::job::Job;
 use self::model_server::JobModelServer;
-use self::options::{Options, USAGE};
+use self::options::{Options, RawReplies, USAGE};
+use self::reply_recorder::ReplyRecorder;
 use self::report::report;
 use self::results::ResultFolder;
 use self::suite::Suite;
@@ -45,9 +47,12 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     let suite = Suite::read(&options.suite.clone().unwrap_or_else(|| root.join("fixtures/jobs")))?;
     let jobs = chosen(&suite, &options)?;
     let windlass = program(root, options.windlass.as_deref())?;
-    let (setting, server) = setting(root, &options, windlass)?;
+    let (mut setting, server) = setting(root, &options, windlass)?;
     let path = options.out.clone().map_or_else(|| default_folder(root, &setting), Ok)?;
     let folder = ResultFolder::open(&path, &setting, options.earlier)?;
+    if options.replies == RawReplies::Kept {
+        setting.base_url = ReplyRecorder::start(&setting.base_url, &path.join("replies.jsonl"))?.base_url();
+    }
     let results = measure(&jobs, options.tries, options.parallel, &setting, &folder)?;
     let text = report(&facts(&setting, server.as_ref(), &results)?, &results);
     println!("\n{text}");

@@ -47,7 +47,7 @@ fn results(out: &Path) -> Vec<Value> {
 #[test]
 fn two_jobs_are_done_checked_and_counted() {
     let (server, out) = (server(), tempfile::tempdir().unwrap());
-    let words = ["--only", "one-more-to-buy,hello", "--tries", "1", "--parallel", "2"];
+    let words = ["--only", "one-more-to-buy,hello", "--tries", "1", "--parallel", "2", "--replies"];
     let Some(output) = jobs(&server, out.path(), &words) else { return };
     assert!(output.status.success(), "{output:?}");
     let results = results(out.path());
@@ -66,6 +66,12 @@ fn two_jobs_are_done_checked_and_counted() {
     let left = std::fs::read_to_string(out.path().join("journals/one-more-to-buy/1/files/shopping.txt")).unwrap();
     assert!(left.ends_with("- olive oil\n"), "{left}");
     assert!(events.lines().any(|line| line.contains("\"RunEnded\"")), "{events}");
+    let replies = std::fs::read_to_string(out.path().join("replies.jsonl")).unwrap();
+    let replies: Vec<Value> = replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut texts: Vec<&str> = replies.iter().map(|reply| reply["text"].as_str().unwrap()).collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["", "", "Hello! I am fine.", "It is on the list."]);
+    assert!(replies.iter().all(|reply| reply["request"]["messages"].is_array()), "{replies:?}");
 }
 
 #[test]

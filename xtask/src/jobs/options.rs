@@ -17,6 +17,7 @@ usage: cargo xtask jobs [--base-url URL --model NAME] [--preset NAME] [-- FLAGS 
   --parallel N       how many at a time [default: 1]
   --limit SECONDS    how long one may take [default: 300]
   --commands         allow the commands that a job says it may need; else every command is refused
+  --replies          keep every reply as it came, with its request, in replies.jsonl
   --windlass FILE    the program to measure [default: built here]
   --suite DIR        the jobs [default: fixtures/jobs]
   --out DIR          where results and journals go [default: target/jobs/MODEL-PRESET-DATE]
@@ -34,6 +35,7 @@ pub(crate) struct Options {
     pub(crate) parallel: usize,
     pub(crate) limit: Duration,
     pub(crate) commands: CommandRule,
+    pub(crate) replies: RawReplies,
     pub(crate) windlass: Option<PathBuf>,
     pub(crate) suite: Option<PathBuf>,
     pub(crate) out: Option<PathBuf>,
@@ -48,6 +50,13 @@ pub(crate) enum CommandRule {
     Refused,
     /// Those that the job says it may need.
     OfTheJob,
+}
+
+/// What is done with the replies of the model as they came, before calls are read out of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RawReplies {
+    Dropped,
+    Kept,
 }
 
 /// What to do with results that are in the folder already.
@@ -71,6 +80,7 @@ impl Options {
             parallel: 1,
             limit: Duration::from_mins(5),
             commands: CommandRule::Refused,
+            replies: RawReplies::Dropped,
             windlass: None,
             suite: None,
             out: None,
@@ -82,6 +92,7 @@ impl Options {
             match flag.as_str() {
                 "--" => options.extra.extend(words.by_ref().cloned()),
                 "--commands" => options.commands = CommandRule::OfTheJob,
+                "--replies" => options.replies = RawReplies::Kept,
                 "--resume" => options.earlier = EarlierResults::Kept,
                 _ => {
                     let value = words.next().ok_or_else(|| format!("{flag} is unknown or lacks a value\n{USAGE}"))?;
@@ -131,7 +142,7 @@ fn number<T: FromStr + PartialOrd + From<u8>>(flag: &str, value: &str) -> Result
 
 #[cfg(test)]
 mod tests {
-    use super::{CommandRule, EarlierResults, Options};
+    use super::{CommandRule, EarlierResults, Options, RawReplies};
     use crate::jobs::job::JobSet;
 
     fn parse(line: &str) -> Result<Options, String> {
@@ -140,14 +151,14 @@ mod tests {
 
     #[test]
     fn flags_are_read_and_what_follows_two_hyphens_is_passed_on() {
-        let line =
-            "--base-url http://x/v1 --model m --set all --only a,b --tries 2 --resume --commands -- --max-turns 3";
+        let line = "--base-url http://x/v1 --model m --set all --only a,b --tries 2 --resume --commands --replies -- --max-turns 3";
         let options = parse(line).unwrap();
         assert_eq!(options.base_url.as_deref(), Some("http://x/v1"));
         assert_eq!(options.sets, JobSet::ALL);
         assert_eq!(options.only, ["a", "b"]);
         assert_eq!((options.tries, options.parallel, options.limit.as_secs()), (2, 1, 300));
         assert_eq!((options.commands, options.earlier), (CommandRule::OfTheJob, EarlierResults::Kept));
+        assert_eq!(options.replies, RawReplies::Kept);
         assert_eq!(options.extra, ["--max-turns", "3"]);
     }
 
