@@ -14,6 +14,7 @@ mod late_servers;
 mod mcp_kill_matrix;
 mod mixed_chains;
 mod overview;
+mod plan_kill_matrix;
 mod plans;
 mod retrieval;
 mod servers;
