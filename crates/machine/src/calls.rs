@@ -63,7 +63,9 @@ impl Draft<'_> {
         let wait = self.run().map_or(0, |run| run.policy().approval_wait_ms);
         let options = match because.as_ref().or(request.because.as_ref()) {
             Some(VerdictReason::Protected { .. }) => PROTECTED.to_vec(),
-            Some(VerdictReason::OutsideText { .. } | VerdictReason::Unasked { .. }) => THIS_CALL.to_vec(),
+            Some(VerdictReason::OutsideText { .. } | VerdictReason::Unasked { .. } | VerdictReason::Unconfined {}) => {
+                THIS_CALL.to_vec()
+            }
             Some(VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. }) | None => {
                 // Without a rule there is nothing that could be allowed beyond this call.
                 let lasts = preview.as_ref().is_none_or(|preview| preview.rule.is_some());
@@ -210,6 +212,7 @@ fn unanswered(because: Option<&VerdictReason>, preview: Option<&Preview>) -> (St
         }
         Some(VerdictReason::OutsideText { origin }) => (texts::outside_text(origin), None),
         Some(VerdictReason::Unasked { change }) => (texts::unasked(change), None),
+        Some(VerdictReason::Unconfined {}) => (texts::UNCONFINED.to_owned(), None),
         Some(VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. }) | None => {
             (texts::NOBODY_TO_ASK.to_owned(), rule_to_allow(preview))
         }

@@ -14,6 +14,7 @@ pub use crate::call::{AskedBy, Call, CallApproval, CallState, PausedCall};
 use crate::found_window::FoundWindows;
 use crate::guard::ProgressWatch;
 use crate::judge::{RequestWords, RunEvidence};
+use crate::script_result::judged_result;
 use crate::snapshot_state::SnapshotState;
 pub use crate::step::{PlanProgress, RunningStep};
 
@@ -273,7 +274,8 @@ impl Run {
                 if let Phase::Calling(calls) = &self.phase {
                     Arc::make_mut(&mut self.watch).call_finished(calls, finished);
                     if let Some(call) = calls.iter().find(|call| call.request.call == finished.call) {
-                        Arc::make_mut(&mut self.evidence).call_finished(call, finished);
+                        let result = judged_result(self, finished);
+                        Arc::make_mut(&mut self.evidence).call_finished(call, &result);
                     }
                 }
             }

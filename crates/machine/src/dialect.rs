@@ -73,7 +73,12 @@ fn fallback(policy: &Policy) -> Option<Dialect> {
 
 fn is_textual(dialect: Dialect) -> bool {
     match dialect {
-        Dialect::ToolBlock | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::ToolTag => true,
+        Dialect::ToolBlock
+        | Dialect::Bracket
+        | Dialect::Lines
+        | Dialect::BareJson
+        | Dialect::ToolTag
+        | Dialect::Script => true,
         Dialect::Native | Dialect::Probe => false,
     }
 }

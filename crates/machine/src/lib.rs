@@ -75,6 +75,7 @@ mod repeated_read;
 mod replay;
 mod retry;
 mod role_reply;
+mod script_result;
 mod settle;
 mod snapshot_state;
 mod starting;

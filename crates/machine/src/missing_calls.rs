@@ -120,6 +120,7 @@ fn example_call(dialect: Option<Dialect>, spec: &ToolSpec) -> String {
             let element = field.map(|field| format!("<{field}>...</{field}>\n")).unwrap_or_default();
             format!("<tool name=\"{name}\">\n{element}</tool>")
         }
+        Some(Dialect::Script) => "```sh\n...\n```".to_owned(),
     }
 }
 

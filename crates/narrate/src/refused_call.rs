@@ -100,6 +100,7 @@ fn deny_reason(because: Option<&VerdictReason>) -> String {
             | VerdictReason::Protected { .. }
             | VerdictReason::OutsideText { .. }
             | VerdictReason::Unasked { .. }
+            | VerdictReason::Unconfined {}
             | VerdictReason::Grant { .. },
         ) => "it needs approval, and can't be shown to whoever would give it".to_owned(),
         None => "it is not available here".to_owned(),
@@ -120,6 +121,7 @@ fn ask_reason(because: &VerdictReason) -> String {
         VerdictReason::Unasked { change: UnaskedChange::AfterDeniedDelete { path } } => {
             format!("deleting {path} was refused in this run")
         }
+        VerdictReason::Unconfined {} => "no sandbox confines scripts here".to_owned(),
         VerdictReason::Mode { .. } | VerdictReason::Rule { .. } | VerdictReason::Grant { .. } => {
             NEEDS_APPROVAL.to_owned()
         }

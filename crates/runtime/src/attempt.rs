@@ -22,6 +22,7 @@ use crate::known_names::KnownNames;
 use crate::output::misfit;
 use crate::retrieval::turn_passages::TurnPassages;
 use crate::role_call;
+use crate::script_run;
 use crate::scrub::scrub_part;
 use crate::services::{AgentSettings, Services};
 use crate::spans;
@@ -178,12 +179,14 @@ fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> Strin
             let offer = context.map_or(&[][..], |context| &context.offer);
             let (now, plan) = (services.clock.now(), state.transcript.plan.as_slice());
             // Also where no tool is offered, so that there is no dialect to be pinned.
-            let style = state.control.dialect_of(asked.model).map_or(PromptStyle::Full, prompt_style);
+            let dialect = state.control.dialect_of(asked.model);
+            let style = dialect.map_or(PromptStyle::Full, prompt_style);
             let nudge = state.control.run.as_ref().and_then(|run| run.judge_nudge.as_deref());
             let transcript = &state.transcript;
             let has_results = matches!(transcript.history.last(), Some(Message::Tool { .. }));
             let request = transcript.newest_words().filter(|_| has_results);
-            TailSources { now, mode: asked.mode, style, request, offer, plan, passages: asked.passages, nudge }.tail()
+            TailSources { now, mode: asked.mode, style, dialect, request, offer, plan, passages: asked.passages, nudge }
+                .tail()
         }
     }
 }
@@ -403,6 +406,9 @@ impl ReplyReading<'_> {
                     self.known.offer.ask_about_unasked_change(call, permissions, change);
                 }
             }
+        }
+        if script_run::writes_scripts(self.state) {
+            calls.iter_mut().for_each(|call| self.known.offer.ask_about_unconfined_script(call));
         }
         self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
         if native {

@@ -13,6 +13,7 @@ use windlass_vocab::{
 
 use crate::earlier::{SentTexts, SessionRecords};
 use crate::feed::Feed;
+use crate::script_run::{self, ChangeNote};
 use crate::services::Services;
 use crate::snapshot::SnapshotKeeper;
 use crate::spilled::SessionSpill;
@@ -32,6 +33,7 @@ pub(crate) struct PreparedExecution {
     pub(crate) arguments: Json,
     pub(crate) context: CallContext,
     pub(crate) cap: ResultCap,
+    pub(crate) change_note: ChangeNote,
     pub(crate) timeout: Duration,
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) services: Arc<Services>,
@@ -89,6 +91,7 @@ pub(crate) fn prepare(
         ask: live.ask,
         files: FileRules::of(Arc::clone(&live.permissions)),
         resumed: live.resumed,
+        workspace_use: script_run::workspace_use(state),
     };
     Some(PreparedExecution {
         offer,
@@ -98,6 +101,7 @@ pub(crate) fn prepare(
         arguments: edited.unwrap_or(&request.arguments).clone(),
         context,
         cap: policy.result_cap,
+        change_note: ChangeNote::of(state, request.snapshot),
         timeout: Duration::from_millis(policy.tool_timeout_ms),
         permissions: live.permissions,
         services: Arc::clone(services),
@@ -167,6 +171,7 @@ impl PreparedExecution {
         let took_ms = self.services.clock.now().ms_since(begun);
         let (mut finished, blobs) = finish(&self.services, self.cap, call, outcome, took_ms);
         finished.files = self.keeper.changed(&self.services, session, call, self.kept).await;
+        self.change_note.add_to(&mut finished.text, finished.files.as_ref());
         EndedCall { fact: Fact::CallDone { call, finished }, blobs }
     }
 

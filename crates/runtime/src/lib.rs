@@ -51,6 +51,7 @@ mod retrieve;
 mod role_call;
 mod run_offer;
 mod running_effects;
+mod script_run;
 mod scrub;
 mod send_control;
 mod services;

@@ -5,6 +5,7 @@ use windlass_tools::{CallPermission, Mode, Offer, Permissions, Secrets};
 use windlass_vocab::{CallId, Json, OutcomeKind, OutsideText, Preview, ToolName, UnaskedChange};
 
 use crate::retrieval::turn_passages::TurnPassages;
+use crate::script_run::writes_scripts;
 use crate::scrub::scrub_preview;
 
 /// What the permissions of calls are checked against.
@@ -36,7 +37,7 @@ impl PermissionCheck<'_> {
         let permission = match offer.check_permission(tool, arguments, permissions, &state.transcript.grants, texts) {
             CallPermission::Run(paths) => match self.unasked_change(tool, arguments) {
                 Some(change) => offer.check_unasked_change(tool, arguments, change),
-                None => CallPermission::Run(paths),
+                None => self.unconfined_script(tool, arguments).unwrap_or(CallPermission::Run(paths)),
             },
             other @ (CallPermission::Ask { .. } | CallPermission::Refused { .. }) => other,
         };
@@ -48,6 +49,11 @@ impl PermissionCheck<'_> {
             }
             (permission, _) => permission,
         }
+    }
+
+    /// Returns the permission of a script that no sandbox confines.
+    fn unconfined_script(&self, tool: &ToolName, arguments: &Json) -> Option<CallPermission> {
+        writes_scripts(self.state).then(|| self.offer.check_unconfined_script(tool, arguments))?
     }
 
     /// Returns what a call would change although the request did not ask for it.

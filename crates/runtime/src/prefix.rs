@@ -19,6 +19,7 @@ mod texts;
 use std::path::PathBuf;
 
 use windlass_tools::Skill;
+use windlass_tools::dialect::ScriptLanguages;
 use windlass_vocab::{Dialect, RunStarted, ToolSpec};
 
 pub(crate) use self::calling::section as calling_rules;
@@ -41,6 +42,8 @@ pub struct Instructions {
     pub skills: Vec<Skill>,
     /// The folder the tools work in.
     pub workspace: Option<PathBuf>,
+    /// The languages of scripts, for models that write those.
+    pub script_languages: ScriptLanguages,
 }
 
 impl Instructions {
@@ -57,7 +60,7 @@ impl Instructions {
             capabilities::section(texts, offer, workspace),
             reasoning::section(texts, run.policy.reasoning),
             skills::section(&self.skills, offer, workspace),
-            calling::section(&run.policy, offer, dialect),
+            calling::section(&run.policy, offer, dialect, self.script_languages),
         ];
         sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }

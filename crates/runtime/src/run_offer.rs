@@ -8,7 +8,7 @@ use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
 use windlass_tools::{Offer, RecallOffer, Selection, ServerStage, is_of_server};
-use windlass_vocab::{EndsBy, Failure, Overview, Reply, ToolName, TurnMode, Verdict};
+use windlass_vocab::{Dialect, EndsBy, Failure, Overview, Reply, ToolName, TurnMode, Verdict};
 
 use crate::attempt;
 use crate::driver::Driver;
@@ -17,6 +17,7 @@ use crate::offering::{
     NamedServers, Offering, PinnedRun, PrefixSources, ToolsKnown, awaited, tools_known, wait_before_first_turn,
 };
 use crate::overview::{OverviewSource, OverviewUse};
+use crate::script_run::script_selection;
 use crate::services::AgentSettings;
 use crate::small_offer::{tools_left_out, unneeded_tools};
 use crate::streamed::Streamed;
@@ -72,7 +73,7 @@ impl Driver {
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
         let recall = recall_offer(&self.state);
         let (overview, permissions) = (self.overview_source(&run), Arc::clone(&self.agent.permissions));
-        let style = prompt_style_of(&self.state, &run);
+        let dialect = self.state.control.dialect_of(&run.model(0));
         let request = self.state.transcript.newest_words().unwrap_or_default().to_owned();
         let selection = Selection::from(run.policy());
         services.registry.wake(&selection);
@@ -85,11 +86,14 @@ impl Driver {
                 Some(source) => source.look().await.map(Box::new),
                 None => None,
             };
-            let unneeded = match style {
-                PromptStyle::Full => Vec::new(),
-                PromptStyle::Short => unneeded_tools(&run, overview.as_deref(), &request, &permissions),
+            let selection = selection.with_recall(recall);
+            let selection = match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
+                (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref()),
+                (_, PromptStyle::Full) => selection,
+                (_, PromptStyle::Short) => {
+                    selection.without(&unneeded_tools(&run, overview.as_deref(), &request, &permissions))
+                }
             };
-            let selection = selection.with_recall(recall).without(&unneeded);
             let offering = Offering::new(&services.registry, run.id, selection);
             PinnedRun { context: offering.context(sources), offering: Some(offering), overview }
         })

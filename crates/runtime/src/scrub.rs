@@ -192,7 +192,9 @@ fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
         VerdictReason::Unasked {
             change: UnaskedChange::Deletes { path } | UnaskedChange::AfterDeniedDelete { path },
         } => scrub_text(secrets, path),
-        VerdictReason::Unasked { change: UnaskedChange::InAnswer {} } | VerdictReason::Mode { .. } => {}
+        VerdictReason::Unasked { change: UnaskedChange::InAnswer {} }
+        | VerdictReason::Unconfined {}
+        | VerdictReason::Mode { .. } => {}
     }
 }
 

@@ -10,13 +10,15 @@ mod plan;
 mod reminders;
 
 use windlass_tools::dialect::PromptStyle;
-use windlass_vocab::{PlanItem, Timestamp, ToolSpec, TurnMode};
+use windlass_vocab::{Dialect, PlanItem, Timestamp, ToolSpec, TurnMode};
 
 /// What the tail of a turn is made from.
 pub(crate) struct TailSources<'a> {
     pub(crate) now: Timestamp,
     pub(crate) mode: TurnMode,
     pub(crate) style: PromptStyle,
+    /// The dialect of the model; `None` is the wire's own format.
+    pub(crate) dialect: Option<Dialect>,
     /// The request, where results of calls have come between it and the end of the conversation.
     pub(crate) request: Option<&'a str>,
     pub(crate) offer: &'a [ToolSpec],
@@ -56,7 +58,7 @@ impl TailSources<'_> {
             PromptStyle::Short => {
                 let can_call = self.mode == TurnMode::Tools && !self.offer.is_empty();
                 let reminder = match self.request.filter(|_| can_call) {
-                    Some(request) => Some(reminders::request(request)),
+                    Some(request) => Some(reminders::request(request, self.dialect)),
                     None if self.mode == TurnMode::WrapUp => Some(reminders::tools(self.mode, self.offer)),
                     None => None,
                 };

@@ -109,7 +109,9 @@ fn unreadable_block(text: &str, dialect: Option<Dialect>) -> Option<MalformedCal
     let field = match dialect? {
         Dialect::ToolBlock => "tool_name",
         Dialect::ToolTag => "name",
-        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Probe => return None,
+        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::Script | Dialect::Probe => {
+            return None;
+        }
     };
     let block = text.trim_start().strip_prefix("<tool").is_some_and(|rest| rest.starts_with(['>', ' ', '\n']));
     block.then_some(MalformedCall::MissingField { field })

@@ -99,7 +99,8 @@ pub(crate) fn with_preview(
         VerdictReason::Rule { .. }
         | VerdictReason::Grant { .. }
         | VerdictReason::OutsideText { .. }
-        | VerdictReason::Unasked { .. } => (allowing_rule(&entry.spec, about), None),
+        | VerdictReason::Unasked { .. }
+        | VerdictReason::Unconfined {} => (allowing_rule(&entry.spec, about), None),
     };
     // No rule permits changing a protected path without asking, so none is offered.
     let remedy = warning.is_none().then(|| Remedy::Allow { rule: rule.clone() });

@@ -102,6 +102,7 @@ mod tool;
 mod tracked;
 mod unasked_change;
 mod uncertain_command;
+mod unconfined_script;
 mod undo;
 mod unusable_path;
 mod whole_file;
@@ -155,7 +156,7 @@ pub use servers::{ServerStage, ToolServers, wait_for, with_wait_notice};
 pub use skill::{Skill, SkillOwner};
 pub use tool::{
     Ask, BoxFuture, CallContext, EarlierConversation, FoundText, SpilledResult, SpilledResults, Tool, Verification,
-    nobody_to_ask,
+    WorkspaceUse, nobody_to_ask,
 };
 pub use unasked_change::ChangedFiles;
 pub use undo::{Checkpoint, Checkpoints, FileSnapshot, PlannedChange, SnapshotBounds, UnkeptFiles};

@@ -1,6 +1,7 @@
 //! The sandbox of a run's commands: the requested mode, the support on this machine, and the confinement of one
 //! command (X3).
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ use windlass_sandbox::{
 use crate::closed_paths::ClosedPaths;
 use crate::running_commands::{RunningCommand, RunningCommands};
 use crate::sandbox_use::SandboxUse;
-use crate::{GuardProgram, Permissions, SandboxUntried, guard};
+use crate::{GuardProgram, Permissions, SandboxUntried, WorkspaceUse, guard};
 
 /// The sandbox of a run's commands. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -76,11 +77,12 @@ impl Sandbox {
         &self,
         guard: &GuardProgram,
         sandbox_use: SandboxUse,
+        workspace_use: WorkspaceUse,
         temp: PathBuf,
     ) -> Result<Option<(Confinement, RunningCommand)>, SandboxUntried> {
         let mut problem = None;
         let look = || {
-            self.confinement(guard, sandbox_use, temp).unwrap_or_else(|why| {
+            self.confinement(guard, sandbox_use, workspace_use, temp).unwrap_or_else(|why| {
                 problem = Some(why);
                 None
             })
@@ -94,6 +96,7 @@ impl Sandbox {
         &self,
         guard: &GuardProgram,
         sandbox_use: SandboxUse,
+        workspace_use: WorkspaceUse,
         temp: PathBuf,
     ) -> Result<Option<Confinement>, SandboxUntried> {
         let network = match sandbox_use {
@@ -109,11 +112,21 @@ impl Sandbox {
             return Err(SandboxUntried { failure: failure.clone() });
         }
         let isolation = support.isolation;
-        let mut confinement = self.with_rules(|rules| self.surroundings.confinement(isolation, network, temp, rules));
+        let surroundings = self.surroundings_for(workspace_use);
+        let mut confinement = self.with_rules(|rules| surroundings.confinement(isolation, network, temp, rules));
         if let Some(confinement) = confinement.as_mut().filter(|confinement| !confinement.writable.is_empty()) {
             confinement.cleanup = Some(ClosedPaths::cleanup_rules(&self.permissions, &self.surroundings.workspace));
         }
         Ok(confinement)
+    }
+
+    fn surroundings_for(&self, workspace_use: WorkspaceUse) -> Cow<'_, Surroundings> {
+        match workspace_use {
+            WorkspaceUse::Configured => Cow::Borrowed(self.surroundings.as_ref()),
+            WorkspaceUse::ReadOnly => {
+                Cow::Owned(Surroundings { mode: SandboxMode::ReadOnly, ..self.surroundings.as_ref().clone() })
+            }
+        }
     }
 
     /// Returns the confinement of a program that belongs to no call, with its own temporary folder; `None` in mode
@@ -127,7 +140,7 @@ impl Sandbox {
             Network::Off => SandboxUse::Confined,
             Network::On => SandboxUse::WithNetwork,
         };
-        self.confinement(guard, sandbox_use, guard::fresh_temp())
+        self.confinement(guard, sandbox_use, WorkspaceUse::Configured, guard::fresh_temp())
     }
 
     /// Returns the description of the confinement for a person who is asked.

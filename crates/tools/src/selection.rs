@@ -1,9 +1,9 @@
 //! Which of all tools a run offers (T2).
 //!
 //! The stages, in this order: tags, read once as the run begins; tools tagged `core` always pass → built-in tools that a
-//! small model can't need for the request (`without`) → hidden tools, last. A tool that the last two leave out is refused
-//! even if the model calls it by name. The result is pinned for the run. The intent router and the relevance pre-filter
-//! are not built yet.
+//! small model can't need for the request (`without`), or all but one (`only`) → hidden tools, last. A tool that the last
+//! two leave out is refused even if the model calls it by name. The result is pinned for the run. The intent router and
+//! the relevance pre-filter are not built yet.
 
 use std::collections::BTreeSet;
 
@@ -23,6 +23,8 @@ pub struct Selection {
     tags: BTreeSet<String>,
     hidden: Vec<Rule>,
     recall: RecallOffer,
+    /// The built-in tool that is the only one.
+    only: Option<&'static str>,
 }
 
 /// Whether the tool that reads the earlier part of a conversation is offered: only where something was left out (C5).
@@ -51,6 +53,7 @@ impl From<&Policy> for Selection {
             tags: policy.tags.clone(),
             hidden: rules.collect(),
             recall: RecallOffer::Absent,
+            only: None,
         }
     }
 }
@@ -76,6 +79,12 @@ impl Selection {
         self
     }
 
+    /// Returns this selection with one built-in tool alone.
+    #[must_use]
+    pub fn only(self, tool: &'static str) -> Self {
+        Self { only: Some(tool), ..self }
+    }
+
     pub(crate) fn recall(&self) -> RecallOffer {
         self.recall
     }
@@ -84,7 +93,7 @@ impl Selection {
         if !self.sources.contains(&source(spec)) {
             return Placement::Absent;
         }
-        if self.hides(&spec.name) {
+        if self.hides(&spec.name) || self.only.is_some_and(|only| !spec.name.is_local() || spec.name.bare() != only) {
             return Placement::Hidden;
         }
         if self.is_tagged(spec) { Placement::Offered } else { Placement::Absent }

@@ -94,6 +94,18 @@ pub struct CallContext {
     pub files: FileRules,
     /// The data that a paused call resumes with.
     pub resumed: Option<Arc<Resumption>>,
+    /// What a command may do in the workspace, where a sandbox confines it.
+    pub workspace_use: WorkspaceUse,
+}
+
+/// What a command may do in the workspace, where a sandbox confines it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorkspaceUse {
+    /// What the settings of the sandbox say.
+    #[default]
+    Configured,
+    /// It may only read.
+    ReadOnly,
 }
 
 impl CallContext {
@@ -114,6 +126,7 @@ impl CallContext {
             ask: nobody_to_ask(),
             files: FileRules::default(),
             resumed: None,
+            workspace_use: WorkspaceUse::default(),
         }
     }
 }

@@ -258,6 +258,8 @@ pub enum Dialect {
     BareJson,
     /// `<tool name="…">` with an element for each argument, explained in few words: for small models.
     ToolTag,
+    /// A fenced block of Python or shell, which is run as a command; for small models.
+    Script,
 }
 
 /// A source of tools.

@@ -88,6 +88,8 @@ pub enum VerdictReason {
         /// What it would do.
         change: UnaskedChange,
     },
+    /// The call runs a script that a model wrote, and no sandbox confines it.
+    Unconfined {},
 }
 
 /// A change that a request did not ask for.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_runtime::{InstructionFile, Instructions, ProjectInstructions};
+use windlass_tools::dialect::ScriptLanguages;
 use windlass_tools::{FileRules, Permissions, Workspace};
 
 use crate::agent_parts::AgentParts;
@@ -27,6 +28,7 @@ impl AgentParts {
             project: given.or_else(|| of_workspace(folder?, permissions)).unwrap_or_default(),
             skills: std::mem::take(&mut self.skills),
             workspace: self.workspace.take(),
+            script_languages: ScriptLanguages::on_path(&std::env::var_os("PATH").unwrap_or_default()),
         }
     }
 }

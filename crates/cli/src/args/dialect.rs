@@ -3,13 +3,14 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use windlass_vocab::Dialect;
 
-const DIALECTS: [(&str, Dialect, &str); 7] = [
+const DIALECTS: [(&str, Dialect, &str); 8] = [
     ("native", Dialect::Native, "The server's own calls"),
     ("probe", Dialect::Probe, "What turns out to work"),
     ("tool_block", Dialect::ToolBlock, "<tool> blocks in the text"),
     ("bracket", Dialect::Bracket, "[server.tool(name=\"value\")]"),
     ("lines", Dialect::Lines, "Tool: and Arguments: lines"),
     ("tool_tag", Dialect::ToolTag, "<tool name=\"…\"> blocks, explained in few words, for small models"),
+    ("script", Dialect::Script, "A Python or shell block, run as a command, for small models"),
     ("bare_json", Dialect::BareJson, "JSON without tags"),
 ];
 

@@ -316,6 +316,7 @@ fn verdict(entry: &AuditEntry) -> String {
         Some(VerdictReason::Unasked { change: UnaskedChange::AfterDeniedDelete { path } }) => {
             format!(" for {}, which was not to be deleted", short_line(path, NAMED))
         }
+        Some(VerdictReason::Unconfined {}) => " for want of a sandbox".to_owned(),
         Some(VerdictReason::OutsideText { origin }) => {
             format!(" for text from {}", short_line(&origin.to_string(), NAMED))
         }

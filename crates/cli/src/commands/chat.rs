@@ -50,6 +50,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
         prepared_run.refuse_secret("--session", args.session.as_deref())?;
         if look.is_none() {
             prepared_run.print_loosened();
+            prepared_run.print_script_notice(&model);
         }
         let talk = Conversation::new(prepared_run, store, model, known, args.session.clone())?;
         match look {

@@ -31,6 +31,7 @@ mod retry;
 mod run;
 mod salvage;
 mod sandbox;
+mod script_dialect;
 pub(crate) mod session;
 pub(crate) mod sessions;
 mod stop;

@@ -13,7 +13,7 @@ use windlass_setup::trusting;
 use windlass_store::Store;
 use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
 
-use super::unsandboxed;
+use super::{script_dialect, unsandboxed};
 use crate::args::CommonFlags;
 use crate::attaching::{attached_line, check_images, cut_notes};
 use crate::consent::{TerminalPerson, wording};
@@ -101,6 +101,14 @@ impl PreparedRun {
     /// Prints which restrictions are looser than usual.
     pub(crate) fn print_loosened(&mut self) {
         for text in loosened(&self.setup.settings) {
+            self.view.notice(text);
+        }
+    }
+
+    /// Says what the scripts of this model can't be written in.
+    pub(crate) fn print_script_notice(&mut self, model: &ModelName) {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        if let Some(text) = script_dialect::notice(&agent::learned_chain(&self.setup, model), &path) {
             self.view.notice(text);
         }
     }

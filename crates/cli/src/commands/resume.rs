@@ -38,6 +38,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         }
         let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
+        prepared_run.print_script_notice(&model);
         let open = unanswered_questions(store.as_ref(), row.session).await?;
         // A person who gives an answer on the command line can give another: further questions make the run wait.
         let questions = if args.answer.is_some() { QuestionsBefore::Some } else { QuestionsBefore::of(&open) };

@@ -45,6 +45,7 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let before = begun.as_ref().map(|begun| begun.model.clone());
         let model = prepared_run.choose(ModelPreference::new(begun, otherwise)).await?;
         prepared_run.print_loosened();
+        prepared_run.print_script_notice(&model);
         let agent = agent::build(&prepared_run.setup, store, &model)?;
         let Some((session, mut events, run)) = agent.open_to_retry(row.session).await? else {
             return Err(nothing("its last run did not end badly"));

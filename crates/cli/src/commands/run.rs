@@ -88,6 +88,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         let begun = session::last_run(store.as_ref(), line.row.as_ref()).await?.and_then(|last| last.model);
         let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
+        prepared_run.print_script_notice(&model);
         prepared_run.check_attached(&files, &model)?;
         let questions = match &line.row {
             Some(row) => QuestionsBefore::of(&unanswered_questions(store.as_ref(), row.session).await?),

@@ -34,6 +34,7 @@ mod replaying;
 mod resumed;
 mod retrieval;
 mod sandbox;
+mod scripts;
 mod secrets;
 mod seen_images;
 mod servers;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_machine::{PRESETS, preset, prompt_tokens};
+use windlass_tools::dialect::ScriptLanguages;
 use windlass_tools::{
     Registry, Secrets, Selection, Skill, SkillOwner, Workspace, ending_tools, file_tools, read_skill,
 };
@@ -41,6 +42,7 @@ fn instructions() -> Instructions {
         project: ProjectInstructions { files, nested: vec!["docs/AGENTS.md".into()] },
         skills: skills(),
         workspace: Some(WORKSPACE.into()),
+        script_languages: ScriptLanguages::default(),
     }
 }
 
@@ -163,6 +165,32 @@ fn the_prefix_for_small_models_is_short_and_the_same_everywhere() {
     assert!((1..=7).contains(&rules), "{rules} rules");
     assert!(!text.contains("properties"), "no schema: {text}");
     assert_reviewed("tool_tag", &format!("{text}\n\n({tokens} tokens)\n"));
+}
+
+/// The most tokens of the prefix of a model that writes scripts.
+const SCRIPT_PREFIX: u64 = 400;
+
+// proves S5, M6: scripts are explained in few words, in the languages that can be run
+#[test]
+fn the_prefix_for_scripts_is_short_and_the_same_everywhere() {
+    let policy = preset("local-model").expect("a preset");
+    let offer = [ToolSpec { name: ToolName("local.run_command".into()), ..served() }];
+    let prefix = |workspace: &str, script_languages| {
+        let here = Instructions { workspace: Some(workspace.into()), script_languages, ..Instructions::default() };
+        here.prefix(&run(policy.clone()), &offer, Some(Dialect::Script))
+    };
+    for (name, languages) in [("script", ScriptLanguages::PythonAndShell), ("script_shell", ScriptLanguages::Shell)] {
+        let text = prefix(WORKSPACE, languages);
+        assert_eq!(text, prefix("/elsewhere", languages));
+        let tokens = prompt_tokens(&text);
+        assert!(tokens <= SCRIPT_PREFIX, "{tokens} tokens:\n{text}");
+        let rules = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit())).count();
+        assert!((1..=7).contains(&rules), "{rules} rules");
+        assert!(!text.contains("run_command"), "no tool is named: {text}");
+        assert_reviewed(name, &format!("{text}\n\n({tokens} tokens)\n"));
+    }
+    let nothing = Instructions::default().prefix(&run(policy.clone()), &[], Some(Dialect::Script));
+    assert!(!nothing.contains("```"), "where no command is offered, no script is explained: {nothing}");
 }
 
 // proves C1, C2: a small model is told what the person and the project say

@@ -43,12 +43,21 @@ const SHORT: PrefixTexts = PrefixTexts {
     reasoning_high: None,
 };
 
+/// The same for models that write scripts.
+const SCRIPT: PrefixTexts = PrefixTexts {
+    identity: include_str!("../prompts/identity_script.md"),
+    rules: include_str!("../prompts/rules_script.md"),
+    rules_without_files: include_str!("../prompts/rules_script.md"),
+    ..SHORT
+};
+
 impl PrefixTexts {
     /// Returns the texts for models that write calls in this dialect; `None` is the wire's own format.
     pub(super) fn of(dialect: Option<Dialect>) -> &'static Self {
-        match dialect.map_or(PromptStyle::Full, prompt_style) {
-            PromptStyle::Full => &FULL,
-            PromptStyle::Short => &SHORT,
+        match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
+            (Some(Dialect::Script), _) => &SCRIPT,
+            (_, PromptStyle::Full) => &FULL,
+            (_, PromptStyle::Short) => &SHORT,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The reminders: one line each, because every turn pays for them.
 
 use windlass_tools::RUN_COMMAND;
-use windlass_vocab::{Timestamp, ToolSpec, TurnMode};
+use windlass_vocab::{Dialect, Timestamp, ToolSpec, TurnMode};
 
 /// Returns what the model can't know of the day it is asked on.
 pub(super) fn environment(now: Timestamp) -> String {
@@ -31,9 +31,10 @@ pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
 const REQUEST_CHARS: usize = 500;
 
 /// Returns the request again, for models that lose sight of it behind results.
-pub(super) fn request(request: &str) -> String {
+pub(super) fn request(request: &str, dialect: Option<Dialect>) -> String {
     let start: String = request.chars().take(REQUEST_CHARS).collect();
-    format!("The request was: {start}\nIf all of it is done, answer in plain words. If not, write the next call.")
+    let next = if dialect == Some(Dialect::Script) { "script" } else { "call" };
+    format!("The request was: {start}\nIf all of it is done, answer in plain words. If not, write the next {next}.")
 }
 
 /// Returns how to name files, where tools work with them.

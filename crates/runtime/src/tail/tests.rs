@@ -1,5 +1,5 @@
 use windlass_tools::dialect::PromptStyle;
-use windlass_vocab::{EffectClass, Json, PlanItem, PlanStatus, Timestamp, ToolName, ToolSpec, TurnMode};
+use windlass_vocab::{Dialect, EffectClass, Json, PlanItem, PlanStatus, Timestamp, ToolName, ToolSpec, TurnMode};
 
 use super::TailSources;
 use super::passages::section;
@@ -41,7 +41,8 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
         let passages = if plan.is_empty() { "" } else { "Passages" };
         let style = PromptStyle::Full;
         assert_eq!(
-            TailSources { now, mode, style, request: Some("Go."), offer, plan, passages, nudge: None }.tail(),
+            TailSources { now, mode, style, dialect: None, request: Some("Go."), offer, plan, passages, nudge: None }
+                .tail(),
             want.join("\n")
         );
     }
@@ -50,6 +51,7 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
             now,
             mode,
             style: PromptStyle::Short,
+            dialect: None,
             request: None,
             offer: &files,
             plan,
@@ -58,6 +60,9 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
         }
         .tail()
     };
+    let next = |dialect| super::reminders::request("Go.", dialect);
+    assert!(next(Some(Dialect::ToolTag)).ends_with("write the next call."));
+    assert!(next(Some(Dialect::Script)).ends_with("write the next script."));
     assert_eq!(short(TurnMode::Tools, &[]), "");
     assert_eq!(short(TurnMode::Tools, &plan), planned);
     assert_eq!(short(TurnMode::WrapUp, &[]), honest);

@@ -11,10 +11,10 @@ use windlass_sandbox::{Confinement, Isolation, MissingAccess, Network, SandboxMo
 use windlass_vocab::shown_path;
 
 use super::commands::Commands;
-use crate::SandboxUntried;
 use crate::guard::CleanupReport;
 use crate::running_commands::RunningCommand;
 use crate::sandbox_use::SandboxUse;
+use crate::{SandboxUntried, WorkspaceUse};
 
 /// How many paths the result names at once.
 const MOST_NAMED: usize = 10;
@@ -68,11 +68,12 @@ impl Commands {
     pub(super) async fn confinement(
         self: &Arc<Self>,
         request: SandboxRequest,
+        workspace_use: WorkspaceUse,
         temp: PathBuf,
     ) -> Result<Option<(Confinement, RunningCommand)>, SandboxUntried> {
         let (Some(sandbox), Some(guard)) = (self.sandbox.clone(), self.guard.clone()) else { return Ok(None) };
         let commands = Arc::clone(self);
-        let work = move || sandbox.command_confinement(&guard, commands.sandbox_use(request), temp);
+        let work = move || sandbox.command_confinement(&guard, commands.sandbox_use(request), workspace_use, temp);
         tokio::task::spawn_blocking(work).await.map_err(|error| SandboxUntried { failure: error.to_string() })?
     }
 

@@ -158,7 +158,8 @@ impl Tool for RunCommand {
         Box::pin(async move {
             let lock = lock_path(&commands.lock_dir, context.session, context.call);
             // Commands that start meanwhile take this one into account until it has ended.
-            let (confinement, _running) = match commands.confinement(sandbox_request, temp_path(&lock)).await {
+            let confined = commands.confinement(sandbox_request, context.workspace_use, temp_path(&lock)).await;
+            let (confinement, _running) = match confined {
                 Ok(joined) => joined.unzip(),
                 Err(untried) => return not_run(&untried),
             };

@@ -15,10 +15,14 @@ pub(super) struct CallForms {
     pub(super) lines: bool,
     /// JSON, bare or in the tags that small models put around it.
     pub(super) json: bool,
+    /// A fenced block of a script.
+    pub(super) script: bool,
 }
 
 impl CallForms {
-    const ALL: Self = Self { block: true, tag: true, bracket: true, lines: true, json: true };
+    /// All forms that name a tool. A script names none, and every text about programs has blocks that look like one.
+    const ALL: Self = Self { block: true, tag: true, bracket: true, lines: true, json: true, script: false };
+    const SCRIPT: Self = Self { block: false, tag: false, bracket: false, lines: false, json: false, script: true };
 
     pub(super) fn is_empty(self) -> bool {
         self == Self::default()
@@ -71,11 +75,16 @@ impl AcceptedForms {
     /// Returns `None` if the run uses only the native calls of the wire.
     #[must_use]
     pub fn of(dialects: &[Dialect], pinned: Option<Dialect>, parallel: Parallel) -> Option<Self> {
+        if pinned == Some(Dialect::Script) {
+            // Scripts are read only where the prefix explains them, and then nothing else is a call.
+            let (calls, alone) = (CallLimit::One, CallForms::default());
+            return Some(Self { anywhere: CallForms::SCRIPT, alone, calls, after: AfterCall::Dropped });
+        }
         let mut anywhere = CallForms::default();
         let mut probes = false;
         for dialect in dialects.iter().chain(&pinned) {
             match dialect {
-                Dialect::Native => {}
+                Dialect::Native | Dialect::Script => {}
                 Dialect::ToolTag => anywhere.tag = true,
                 Dialect::ToolBlock => anywhere.block = true,
                 Dialect::Bracket => anywhere.bracket = true,

@@ -31,6 +31,7 @@ mod accepted_forms;
 mod block;
 mod bracket;
 mod explain;
+mod fence_scan;
 mod json;
 mod lines;
 mod malformed_call;
@@ -44,6 +45,8 @@ mod reader;
 mod reader_state;
 mod render;
 mod scan;
+mod script;
+mod script_language;
 mod signature;
 #[cfg(test)]
 mod tests;
@@ -56,9 +59,11 @@ use windlass_vocab::ReplyCall;
 pub use accepted_forms::{AcceptedForms, CallLimit};
 pub use malformed_call::MalformedCall;
 pub use offered_tools::{NamedTools, OfferedTools};
-pub use prompt::{PromptStyle, prompt, prompt_style};
+pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};
 pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
+pub use script::SCRIPT_TOOL;
+pub use script_language::ScriptLanguages;
 pub use text_end::TextEnd;
 
 /// The parsed content of a reply.

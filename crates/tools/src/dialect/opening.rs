@@ -6,6 +6,7 @@ use super::json::{FirstKey, first_key};
 use super::lines;
 use super::offered_tools::OfferedTools;
 use super::open_tag::is_tag_name;
+use super::script_language::ScriptLanguage;
 
 /// Whether a text opens a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,13 @@ pub(super) enum CallForm {
     Lines {
         /// Where the arguments begin, counted from the beginning of the call.
         arguments: usize,
+    },
+    /// A fenced block in a language that can be run.
+    Script {
+        /// Its language.
+        language: ScriptLanguage,
+        /// How far its fence is indented.
+        indent: usize,
     },
 }
 

@@ -5,7 +5,7 @@ use windlass_vocab::ReplyCall;
 use super::malformed_call::MalformedCall;
 use super::offered_tools::OfferedTools;
 use super::opening::{CallForm, NamesTool};
-use super::{block, bracket, json, lines, tool_tag};
+use super::{block, bracket, json, lines, script, tool_tag};
 
 /// The result of parsing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +58,10 @@ pub(super) fn parse_calls(kind: CallForm, text: &str, tools: &dyn OfferedTools) 
             Some(_) | None => ParsedCalls::Nothing,
         },
         CallForm::Lines { arguments } => lines::call(text, arguments).map(|call| vec![call]).into(),
+        CallForm::Script { language, indent } => match script::call(language, indent, text) {
+            Some(call) => ParsedCalls::Calls(vec![call]),
+            None => ParsedCalls::Nothing,
+        },
     }
 }
 
@@ -77,6 +81,9 @@ fn fitting(calls: Vec<ReplyCall>, tools: &dyn OfferedTools) -> ParsedCalls {
 /// Parses `text`, which begins as a call and has no end. JSON that lacks only its last brackets is repaired; anything
 /// else is a call that was cut off.
 pub(super) fn unfinished(kind: CallForm, text: &str, tools: &dyn OfferedTools) -> ParsedCalls {
+    if let CallForm::Script { .. } = kind {
+        return parse_calls(kind, text, tools);
+    }
     let text = text.trim_end().trim_end_matches("```").trim_end();
     match kind {
         CallForm::Json(_)
@@ -84,6 +91,7 @@ pub(super) fn unfinished(kind: CallForm, text: &str, tools: &dyn OfferedTools) -
         | CallForm::Block
         | CallForm::ToolTag { .. }
         | CallForm::NameTag { .. }
+        | CallForm::Script { .. }
         | CallForm::Wrapped(_) => parse_calls(kind, text, tools),
         CallForm::Function => ParsedCalls::Malformed(MalformedCall::parse("<function=…> is not closed.")),
         CallForm::Bracket => ParsedCalls::Malformed(MalformedCall::parse("the call has no closing `)]`.")),

@@ -1,5 +1,6 @@
 //! Text that is held back because it may be a call.
 
+use super::fence_scan::FenceScan;
 use super::opening::{CallForm, TOOL, TOOL_CLOSE};
 use super::scan::{Brackets, ElementScan, Parentheses, TagScan};
 use super::text_end::TextEnd;
@@ -51,6 +52,7 @@ enum EndScan {
     Brackets(Brackets),
     Tag(TagScan),
     Element(ElementScan),
+    Fence(FenceScan),
 }
 
 /// The end of a call.
@@ -99,6 +101,7 @@ impl PendingCall {
             CallForm::Json(_) => EndScan::Brackets(Brackets::new(body, Parentheses::Ignore)),
             CallForm::Bracket | CallForm::Parentheses => EndScan::Brackets(Brackets::new(body, Parentheses::Count)),
             CallForm::Lines { arguments } => EndScan::Brackets(Brackets::new(body + arguments, Parentheses::Ignore)),
+            CallForm::Script { .. } => EndScan::Fence(FenceScan::new(body, fence)),
         };
         Self { start, body, kind, stand, fence, waste: 0, scan, end: None }
     }
@@ -114,12 +117,16 @@ impl PendingCall {
             | CallForm::Json(_)
             | CallForm::Bracket
             | CallForm::Parentheses
-            | CallForm::Lines { .. } => self.body,
+            | CallForm::Lines { .. }
+            | CallForm::Script { .. } => self.body,
         }
     }
 
     /// Scans the text that has arrived.
     pub(super) fn progress(&mut self, text: &str, over: Option<TextEnd>) -> PendingProgress {
+        if let EndScan::Fence(scan) = &mut self.scan {
+            return scan.progress(text, over);
+        }
         loop {
             let Some(mut end) = self.end.or_else(|| self.find_end(text, over)) else {
                 return if over.is_some() { PendingProgress::Unfinished } else { PendingProgress::More };
@@ -152,6 +159,7 @@ impl PendingCall {
                 let close = scan.close().to_owned();
                 self.tag_end(found, text, &close, over)
             }
+            EndScan::Fence(_) => None,
             EndScan::Element(scan) => {
                 let found = scan.end(text);
                 let close = scan.close(text);

@@ -4,6 +4,8 @@ use windlass_vocab::{Dialect, ToolSpec};
 
 use super::accepted_forms::CallLimit;
 use super::malformed_call::MalformedCall;
+use super::script::is_script_tool;
+use super::script_language::ScriptLanguages;
 use super::signature::signature;
 
 const TOOL_BLOCK: &str = include_str!("prompts/tool_block.md");
@@ -11,6 +13,7 @@ const BRACKET: &str = include_str!("prompts/bracket.md");
 const LINES: &str = include_str!("prompts/lines.md");
 const BARE_JSON: &str = include_str!("prompts/bare_json.md");
 const TOOL_TAG: &str = include_str!("prompts/tool_tag.md");
+const SCRIPT: &str = include_str!("prompts/script.md");
 const ONE: &str = include_str!("prompts/one.md");
 const SEVERAL: &str = include_str!("prompts/several.md");
 
@@ -23,6 +26,7 @@ fn rules(dialect: Dialect) -> Option<&'static str> {
         Dialect::Lines => Some(LINES),
         Dialect::BareJson => Some(BARE_JSON),
         Dialect::ToolTag => Some(TOOL_TAG),
+        Dialect::Script => Some(SCRIPT),
     }
 }
 
@@ -39,7 +43,7 @@ pub enum PromptStyle {
 #[must_use]
 pub fn prompt_style(dialect: Dialect) -> PromptStyle {
     match dialect {
-        Dialect::ToolTag => PromptStyle::Short,
+        Dialect::ToolTag | Dialect::Script => PromptStyle::Short,
         Dialect::Native
         | Dialect::ToolBlock
         | Dialect::Bracket
@@ -64,6 +68,9 @@ const EXAMPLES: &[WorkedExample] = &[
 /// Returns the calling rules and the schemas of the offered tools, for the prefix of a run in `dialect`.
 #[must_use]
 pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: CallLimit) -> Option<String> {
+    if dialect == Dialect::Script {
+        return script_prompt(offer, ScriptLanguages::default());
+    }
     let rules = rules(dialect).filter(|_| !offer.is_empty())?.trim();
     if prompt_style(dialect) == PromptStyle::Short {
         return Some(short_prompt(rules, offer));
@@ -74,6 +81,20 @@ pub fn prompt(dialect: Dialect, offer: &[ToolSpec], calls: CallLimit) -> Option<
     };
     let tools: Vec<String> = offer.iter().map(|spec| tool(dialect, spec)).collect();
     Some(format!("How to call tools:\n\n{rules}\n{count}\n\nThe tools:\n\n{}", tools.join("\n\n")))
+}
+
+/// Returns how to write scripts, where commands are offered.
+#[must_use]
+pub fn script_prompt(offer: &[ToolSpec], languages: ScriptLanguages) -> Option<String> {
+    let text = match languages {
+        ScriptLanguages::PythonAndShell => {
+            concat!(include_str!("prompts/script.md"), "\n", include_str!("prompts/example_script.md"))
+        }
+        ScriptLanguages::Shell => {
+            concat!(include_str!("prompts/script_shell.md"), "\n", include_str!("prompts/example_script_shell.md"))
+        }
+    };
+    offer.iter().any(|spec| is_script_tool(spec.name.as_str())).then(|| text.trim().to_owned())
 }
 
 /// Returns the form of a call, each tool on a line, and a worked example.
@@ -88,9 +109,13 @@ fn short_prompt(form: &str, offer: &[ToolSpec]) -> String {
 fn tool(dialect: Dialect, spec: &ToolSpec) -> String {
     let title = match dialect {
         Dialect::ToolBlock => format!("server_name {}, tool_name {}", spec.name.server(), spec.name.bare()),
-        Dialect::Native | Dialect::Bracket | Dialect::Lines | Dialect::BareJson | Dialect::ToolTag | Dialect::Probe => {
-            spec.name.to_string()
-        }
+        Dialect::Native
+        | Dialect::Bracket
+        | Dialect::Lines
+        | Dialect::BareJson
+        | Dialect::ToolTag
+        | Dialect::Script
+        | Dialect::Probe => spec.name.to_string(),
     };
     format!("- {title}\n{}\nSchema of the arguments: {}", spec.description.trim(), spec.schema.as_str())
 }

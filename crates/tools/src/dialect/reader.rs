@@ -221,6 +221,7 @@ impl<'t> ReplyReader<'t> {
                 bracket: anywhere.bracket || alone.bracket,
                 lines: anywhere.lines || alone.lines,
                 json: anywhere.json || alone.json,
+                script: anywhere.script || alone.script,
             },
         }
     }
@@ -279,6 +280,7 @@ impl<'t> ReplyReader<'t> {
             CallForm::Json(_) => (anywhere.json, CallPosition::OwnLines),
             CallForm::Bracket | CallForm::Parentheses => (anywhere.bracket, CallPosition::OwnLines),
             CallForm::Lines { .. } => (anywhere.lines, CallPosition::OwnLines),
+            CallForm::Script { .. } => (anywhere.script, CallPosition::Free),
         };
         if read { free } else { CallPosition::Last }
     }
@@ -330,7 +332,7 @@ impl<'t> ReplyReader<'t> {
     fn continue_call(&mut self, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
         let ReaderState::Pending(held) = &mut self.state else { return ReaderStep::On };
         let progress = held.progress(&self.text, self.over);
-        let (inner, kind, fenced) = (held.inner(), held.kind, held.fence.is_some());
+        let (inner, kind, fenced) = (held.inner(), held.kind, held.fence.is_some() && !is_script(held.kind));
         let (result, behind) = match progress {
             PendingProgress::More => return ReaderStep::More,
             PendingProgress::No(at) => (ParsedCalls::Nothing, at),
@@ -387,7 +389,7 @@ impl<'t> ReplyReader<'t> {
     fn is_explained(&self) -> bool {
         let ReaderState::Pending(held) = &self.state else { return false };
         let plain = (held.kind == CallForm::Block || is_tool_tag(held.kind)) && held.fence.is_none();
-        !plain && explains(&self.text[self.before.0..self.before.1])
+        !plain && !is_script(held.kind) && explains(&self.text[self.before.0..self.before.1])
     }
 
     fn accept(&mut self, mut calls: Vec<ReplyCall>, behind: usize, sink: &mut dyn FnMut(ReplyPiece<'_>)) -> ReaderStep {
@@ -471,6 +473,11 @@ impl<'t> ReplyReader<'t> {
     fn is_wasteful(&self) -> bool {
         self.waste > WASTE + 2 * (self.forgotten + self.at)
     }
+}
+
+/// Whether a form is a fenced block itself, and not a call in one.
+fn is_script(kind: CallForm) -> bool {
+    matches!(kind, CallForm::Script { .. })
 }
 
 /// Whether a form is a tag with the name of a tool as its attribute.

@@ -5,7 +5,7 @@ use windlass_vocab::{CallInHistory, Dialect, Message, OutcomeKind, Part, ToolNam
 
 use super::accepted_forms::CallLimit;
 use super::prompt::{PromptStyle, prompt_style};
-use super::tool_tag;
+use super::{script, tool_tag};
 
 /// Returns the stop sequence for the server, so that the model does not go on to invent the result. The models that
 /// `tool_tag` is for are asked for one call at a time, however many a reply may have.
@@ -13,6 +13,7 @@ use super::tool_tag;
 pub fn stop_sequence(dialect: Dialect, calls: CallLimit) -> Option<&'static str> {
     match (dialect, calls) {
         (Dialect::ToolBlock, CallLimit::One) | (Dialect::ToolTag, _) => Some(super::opening::TOOL_CLOSE),
+        (Dialect::Script, _) => Some(script::STOP),
         (
             Dialect::Native
             | Dialect::ToolBlock
@@ -58,6 +59,9 @@ pub fn rendered(dialect: Dialect, message: &Message) -> Message {
 
 /// Returns the result of a call as text.
 fn result(dialect: Dialect, name: &str, outcome: OutcomeKind, text: &str) -> String {
+    if dialect == Dialect::Script && script::is_script_tool(name) {
+        return format!("{}:\n{}", heading("the script", outcome), script::result_text(text));
+    }
     match prompt_style(dialect) {
         PromptStyle::Short => format!("{}:\n{text}", heading(&short_name(name), outcome)),
         PromptStyle::Full => {
@@ -100,6 +104,7 @@ fn written(dialect: Dialect, call: &CallInHistory) -> String {
         Dialect::Lines => format!("Tool: {server}.{tool}\nArguments: {arguments}"),
         Dialect::BareJson => format!("{{\"name\": \"{server}.{tool}\", \"arguments\": {arguments}}}"),
         Dialect::ToolTag => tool_tag::written(&short_name(&call.name), &call.arguments),
+        Dialect::Script => script::written(&short_name(&call.name), &call.arguments),
     }
 }
 

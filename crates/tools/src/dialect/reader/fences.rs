@@ -5,6 +5,7 @@ use crate::dialect::accepted_forms::{AfterCall, CallLimit};
 use crate::dialect::opening::{CallOpening, find_opening};
 use crate::dialect::pending_call::{CallPosition, Fence, PendingCall};
 use crate::dialect::reader_state::{FenceLine, ReaderState, ReaderStep, TextBegun};
+use crate::dialect::script::{SCRIPT_TOOL, ScriptOpening, find_script};
 
 /// The longest fence marker behind which a call is recognized.
 const LONGEST_FENCE: usize = 16;
@@ -36,6 +37,18 @@ impl ReplyReader<'_> {
             };
             ReaderStep::On
         };
+        if self.accepted.anywhere.script {
+            return match find_script(behind, indent) {
+                ScriptOpening::More if self.over.is_none() => ReaderStep::More,
+                ScriptOpening::Yes { kind, body } if self.tools.knows(SCRIPT_TOOL) => {
+                    let (start, body) = (self.at, self.at + indent + times + body);
+                    let pending = PendingCall::new(start, body, kind, CallPosition::Free, Some(fence));
+                    self.state = ReaderState::Pending(Box::new(pending));
+                    ReaderStep::On
+                }
+                ScriptOpening::More | ScriptOpening::Yes { .. } | ScriptOpening::No => plain(self),
+            };
+        }
         let longest = FENCE_WORDS.iter().map(|word| word.len()).max().unwrap_or(0) + 2;
         let Some(end) = behind.bytes().take(longest).position(|byte| byte == b'\n') else {
             let may_be = behind.len() < longest && FENCE_WORDS.iter().any(|word| word.starts_with(behind.trim_end()));

@@ -1,0 +1,117 @@
+//! Runs whose model writes scripts (T4): what they are offered, how far a script may go, and what its result says.
+
+use windlass_machine::{FileNeed, Phase, Run, State};
+use windlass_tools::dialect::SCRIPT_TOOL;
+use windlass_tools::{Selection, WorkspaceUse};
+use windlass_vocab::{
+    Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, UnaskedChange, UnaskedChanges, WorkspaceOverview,
+    shown_path,
+};
+
+/// The most files of a kind that a result names.
+const NAMED: usize = 10;
+
+/// Whether the calls of the open run are scripts: those of the reply that is being read, or of the last one.
+pub(crate) fn writes_scripts(state: &State) -> bool {
+    let model = state.control.run.as_ref().map(|run| match &run.phase {
+        Phase::Pinning | Phase::Modelling(_) => run.current_model(),
+        Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => {
+            let replied = state.transcript.history.iter().rev().find_map(|message| match message {
+                Message::Assistant { model, .. } => Some(model.clone()),
+                Message::User { .. } | Message::Tool { .. } => None,
+            });
+            replied.unwrap_or_else(|| run.current_model())
+        }
+    });
+    model.and_then(|model| state.control.dialect_of(&model)) == Some(Dialect::Script)
+}
+
+/// Returns the tools of a run whose model writes scripts: the one that runs them, and none where the request is mere talk.
+/// It is offered even where it can only be refused: a script that was not allowed is refused visibly, and an answer that
+/// only shows one would look like work.
+pub(crate) fn script_selection(selection: Selection, run: &Run, overview: Option<&WorkspaceOverview>) -> Selection {
+    let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
+    let asks = run.policy().unasked_changes == UnaskedChanges::Ask;
+    let files = overview.filter(|_| is_first && asks).map(|overview| &overview.files);
+    let files = files.map(|files| files.iter().map(|file| file.path.clone()).collect());
+    let is_talk = files.is_some_and(|files| run.file_need(&files) == FileNeed::None);
+    let selection = selection.only(SCRIPT_TOOL);
+    if is_talk { selection.without(&[SCRIPT_TOOL]) } else { selection }
+}
+
+/// Returns what the commands of the open run may do in the workspace. What a script changes is not known before it ran, so
+/// where the policy lets no question change files, the sandbox sees to that.
+pub(crate) fn workspace_use(state: &State) -> WorkspaceUse {
+    let run = state.control.run.as_ref().filter(|_| writes_scripts(state));
+    let change = run.and_then(|run| run.unasked_change(&[".".to_owned()], &[]));
+    match change {
+        Some(UnaskedChange::InAnswer {}) => WorkspaceUse::ReadOnly,
+        Some(UnaskedChange::Deletes { .. } | UnaskedChange::AfterDeniedDelete { .. }) | None => {
+            WorkspaceUse::Configured
+        }
+    }
+}
+
+/// Whether the result of a call names the files that it changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChangeNote {
+    Told,
+    Left,
+}
+
+impl ChangeNote {
+    /// Returns whether the result of a call with this snapshot names the files that it changed.
+    pub(crate) fn of(state: &State, snapshot: SnapshotKind) -> Self {
+        match snapshot {
+            SnapshotKind::Workspace if writes_scripts(state) => Self::Told,
+            SnapshotKind::Workspace | SnapshotKind::Paths | SnapshotKind::None => Self::Left,
+        }
+    }
+
+    /// Adds the note to the text of a result, before the lines about the sandbox, which stay at its end.
+    pub(crate) fn add_to(self, text: &mut String, files: Option<&FilesChanged>) {
+        let Some(files) = files.filter(|_| self == Self::Told) else { return };
+        let end = line_behind_exit(text).unwrap_or(text.len());
+        text.insert_str(end, &format!("\n[{}]", changes_note(files)));
+    }
+}
+
+/// Returns the end of the last line that says how the command ended.
+fn line_behind_exit(text: &str) -> Option<usize> {
+    let notes = text.lines().rev().take_while(|line| line.starts_with('[') && line.ends_with(']'));
+    let mut end = text.trim_end().len();
+    for line in notes {
+        if ["[exit code ", "[no output; ", "[ended by signal "].iter().any(|start| line.starts_with(start)) {
+            return Some(end);
+        }
+        end = end.saturating_sub(line.len() + 1);
+    }
+    None
+}
+
+fn changes_note(files: &FilesChanged) -> String {
+    let is = |kind: fn(&Change) -> bool| {
+        let paths = files.changes.iter().filter(|(_, change)| kind(change)).map(|(path, _)| shown_path(path));
+        paths.collect::<Vec<_>>()
+    };
+    let kinds = [
+        ("Created", is(|change| !change.was.exists() && change.now.exists())),
+        ("Changed", is(|change| change.was.exists() && change.now.exists())),
+        ("Deleted", is(|change| change.was.exists() && !change.now.exists())),
+    ];
+    let told: Vec<String> =
+        kinds.iter().filter(|(_, paths)| !paths.is_empty()).map(|(kind, paths)| listed(kind, paths)).collect();
+    match (&told[..], &files.unseen) {
+        ([], Some(_)) => "Which files changed is not known".to_owned(),
+        ([], None) => "No file was changed".to_owned(),
+        ([..], _) => told.join(". "),
+    }
+}
+
+fn listed(kind: &str, paths: &[std::borrow::Cow<'_, str>]) -> String {
+    let more = match paths.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{kind}: {}{more}", paths[..paths.len().min(NAMED)].join(", "))
+}
