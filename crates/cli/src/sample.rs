@@ -93,6 +93,7 @@ pub(crate) fn replied(attempt: u32, parts: Vec<Part>) -> ModelReplied {
         cache: None,
         cut: None,
         retrieved: 0,
+        intent: None,
     }
 }
 

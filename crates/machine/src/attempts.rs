@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{AttemptFailed, ContextPinned, ModelName, NanoMoney, NextAttempt, PinnedContext, Usage};
+use windlass_vocab::{AttemptFailed, ContextPinned, ModelName, NanoMoney, NextAttempt, PinnedContext, TurnMode, Usage};
 
 use crate::control::{Attempt, Phase, Run};
 use crate::draft::Draft;
@@ -81,6 +81,8 @@ impl Run {
             NextAttempt::Whole => attempt.whole = true,
             NextAttempt::Shorter | NextAttempt::Output { .. } => {}
             NextAttempt::Dialect { .. } => attempt.unpinned = true,
+            // Without a router's verdict the run begins as one without a router.
+            NextAttempt::End if attempt.mode == TurnMode::Route => self.phase = Phase::Pinning,
             NextAttempt::PlainSummary | NextAttempt::End => self.phase = Phase::Between,
         }
     }

@@ -3,13 +3,13 @@
 use std::num::NonZeroU64;
 
 use windlass_vocab::{
-    Attachment, CallId, ChildReported, Dollars, EndReason, EndsBy, Overview, Planning, Policy, Record, RunEnded,
-    SessionId, SpendingLimit, TextOrigin, Timestamp, Titles,
+    Attachment, CallId, ChildReported, Dollars, EndReason, EndsBy, IntentRouter, Overview, Planning, Policy, Record,
+    RunEnded, SessionId, SpendingLimit, TextOrigin, Timestamp, Titles,
 };
 
 use crate::state::State;
 
-/// Returns the policy of a child that starts at this time: the run's own, without a plan and a title, and with what is
+/// Returns the policy of a child that starts at this time: the run's own, without a router, a plan and a title, and with what is
 /// left of its limits (M7). Limits that all sessions share are left as they are: they count the child by themselves.
 #[must_use]
 pub fn child_policy(state: &State, at: Timestamp) -> Option<Policy> {
@@ -19,7 +19,7 @@ pub fn child_policy(state: &State, at: Timestamp) -> Option<Policy> {
     if policy.ends_by == EndsBy::JudgedText {
         policy.ends_by = EndsBy::Text;
     }
-    policy.overview = Overview::Off;
+    (policy.overview, policy.router) = (Overview::Off, IntentRouter::Off);
     for limit in SpendingLimit::ALL {
         let Some(left) = state.control.left_of(run, limit, at) else { continue };
         let count = NonZeroU64::new(left.max(1));

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_vocab::{
-    Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, ContextPinned, MessageId, ModelName,
-    ModelReplied, Nudge, NudgeCause, Nudged, OutputForm, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind,
+    Attendance, CallId, CallRequested, CompactionMethod, ContextBudget, Intent, MessageId, ModelName, ModelReplied,
+    ModelRole, Nudge, NudgeCause, Nudged, OutputForm, Part, Policy, QuestionAnswered, QuestionAsked, QuestionKind,
     Record, RunEnded, RunId, RunStarted, SessionOpened, Settlement, Spending, SpendingLimit, SpentElsewhere, StopBy,
     StopReason, SummaryTask, Timestamp, ToolName, TurnId, TurnMode, TurnStarted, UndoStarted, Usage, Verdict,
 };
@@ -97,11 +97,15 @@ pub struct Run {
     continuing: bool,
     /// Servers whose tools were added to the offer after it was pinned.
     pub joined: BTreeSet<String>,
+    /// What a router said of its request, where one was asked.
+    pub intent: Option<Intent>,
+    /// The tools that the model has looked for and found.
+    pub found: Arc<BTreeSet<ToolName>>,
     /// The tools called.
     pub tools: Arc<BTreeSet<ToolName>>,
     /// The tokens used.
     pub usage: Usage,
-    /// Turns in which a summary, a plan or the answer from its results was written; they don't count against the turn cap.
+    /// Turns in which a summary, a plan, the answer from its results or a router's verdict was written; they don't count against the turn cap.
     pub summaries: u32,
     /// What the current turn summarises, if it does.
     pub summary: Option<SummaryTask>,
@@ -184,6 +188,8 @@ impl Run {
             answer: Arc::default(),
             continuing: false,
             joined: BTreeSet::new(),
+            intent: None,
+            found: Arc::default(),
             tools: Arc::default(),
             usage: Usage::default(),
             summaries: 0,
@@ -270,6 +276,7 @@ impl Run {
             },
             Record::CallFinished(finished) => {
                 self.idle_resumes = 0;
+                self.keep_found_tools(finished);
                 self.move_call(finished.call, CallState::Finished(finished.outcome));
                 if let Phase::Calling(calls) = &self.phase {
                     Arc::make_mut(&mut self.watch).call_finished(calls, finished);
@@ -297,29 +304,6 @@ impl Run {
             | Record::Undone(_)
             | Record::RunEnded(_)
             | Record::Unknown(_) => {}
-        }
-    }
-
-    fn pinned(&mut self, pinned: &ContextPinned) {
-        self.idle_resumes = 0;
-        self.joined.extend(pinned.joined.iter().cloned());
-        if let Some(overview) = &pinned.overview {
-            let evidence = self.evidence();
-            evidence.add_files(overview.files.iter().map(|file| &file.path));
-            // The model has read these without a call.
-            let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
-            evidence.request.shown_files.extend(shown);
-        }
-        match &mut self.phase {
-            Phase::Pinning => self.phase = Phase::Between,
-            Phase::Modelling(attempt) => {
-                attempt.unpinned = false;
-                // No tool was available when the turn began, but now there is one (L1).
-                if attempt.mode == TurnMode::Talk && !pinned.joined.is_empty() {
-                    attempt.mode = TurnMode::Tools;
-                }
-            }
-            Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => {}
         }
     }
 
@@ -365,6 +349,10 @@ impl Run {
         self.idle_resumes = 0;
         self.usage += replied.usage;
         self.phase = Phase::Between;
+        if replied.role == ModelRole::Router {
+            self.intent = replied.intent;
+            self.phase = Phase::Pinning;
+        }
         if !replied.role.is_of_conversation() {
             return;
         }

@@ -75,6 +75,8 @@ mod repeated_read;
 mod replay;
 mod retry;
 mod role_reply;
+mod routing;
+mod run_offer;
 mod script_result;
 mod settle;
 mod snapshot_state;
@@ -115,6 +117,7 @@ pub use plan_texts::{StepMessage, plan_request, step_message, synthesis_request}
 pub use presets::{PRESETS, preset};
 pub use purse::{SharedRoom, shared_room};
 pub use replay::{Difference, ReplayOutcome, decide_again, replay};
+pub use routing::intent_request;
 pub use snapshot_state::SnapshotState;
 pub use state::{DecidedState, State, apply, apply_decided};
 pub use step::{StepReport, question_of_child};

@@ -165,6 +165,8 @@ impl Draft<'_> {
         let next = match (breach, mode) {
             // No more is spent on a summary; the turn after it is judged by itself.
             (Some(_), TurnMode::Summary) => NextAttempt::PlainSummary,
+            // Nor on a router: without its verdict the run offers tools.
+            (Some(_), TurnMode::Route) => NextAttempt::End,
             (Some(_), _) if !asks => NextAttempt::End,
             (Some(_) | None, _) => next,
         };
@@ -180,7 +182,7 @@ impl Draft<'_> {
         if let Some(step) = shorter.filter(|_| asks) {
             self.evict_after_overflow(step, mode);
         }
-        if let Some(breach) = breach {
+        if let Some(breach) = breach.filter(|_| mode != TurnMode::Route) {
             self.stop_at_limit(&breach, None);
         } else if ends {
             self.end_without_model(mode, ending);
@@ -201,6 +203,9 @@ impl Draft<'_> {
             return self.hand_back(key, Part::joined_text(&parts), usage);
         }
         let (mode, model) = (attempt.mode, run.model_of(attempt));
+        if mode == TurnMode::Route {
+            return self.take_intent(key, parts, stop, usage);
+        }
         let (cost, cut) = (run.cost(&model, &usage), self.cut_input(key, &usage));
         let cache = self.cache_report(&model, mode, &usage);
         let withheld = matches!(stop, StopReason::Filtered | StopReason::Refused | StopReason::Error);
@@ -226,6 +231,7 @@ impl Draft<'_> {
             cache,
             cut,
             retrieved,
+            intent: None,
         });
         if mode == TurnMode::Summary {
             return self.take_summary(if withheld { "" } else { &text });
@@ -250,7 +256,7 @@ impl Draft<'_> {
             }
             TurnMode::Tools | TurnMode::Talk => self.take_text_reply(mode, stop, &text, misfit),
             TurnMode::Synthesis => self.end_synthesis(&text),
-            TurnMode::Summary | TurnMode::Title | TurnMode::Plan => {}
+            TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Route => {}
         }
     }
 

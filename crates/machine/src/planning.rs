@@ -187,6 +187,8 @@ impl Draft<'_> {
         match mode {
             TurnMode::WrapUp => self.end(EndReason::Unfinished, texts::NOTHING_TO_SAY, Some(failure)),
             TurnMode::Plan => self.next_turn(),
+            // The context is pinned next, with tools.
+            TurnMode::Route => {}
             TurnMode::Synthesis => self.end_synthesis(""),
             TurnMode::Tools | TurnMode::Talk | TurnMode::Summary | TurnMode::Title => {
                 self.end(EndReason::Failed, failure.message.clone(), Some(failure));

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Overview, Parallel, Planning, Policy,
-    Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
-    UnaskedChanges, UnfinishedCall,
+    Dialect, EndsBy, Guard, HistoryKeeping, IntentRouter, MaxTokens, Nudge, OutsideText, Overview, Parallel, Planning,
+    Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
+    TurnCapAction, UnaskedChanges, UnfinishedCall,
 };
 
 /// The presets' names.
@@ -231,6 +231,8 @@ impl PresetColumn {
             retrieve: Retrieve::Off,
             overview: self.overview,
             unasked_changes: self.unasked_changes,
+            tools_offered: 15,
+            router: IntentRouter::Off,
         }
     }
 }

@@ -214,7 +214,7 @@ impl Draft<'_> {
     /// Handles a call that was not made, because other runs have spent what a shared limit allows: a person is asked
     /// about the limit, or the run ends. A summary is written without a model.
     pub(crate) fn spent_elsewhere(&mut self, failed: AttemptFailed, mode: TurnMode) {
-        let asks = self.is_attended() && mode != TurnMode::Summary;
+        let asks = self.is_attended() && mode != TurnMode::Summary && mode != TurnMode::Route;
         let next = match mode {
             TurnMode::Summary => NextAttempt::PlainSummary,
             TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Plan | TurnMode::Synthesis if asks => {
@@ -225,7 +225,8 @@ impl Draft<'_> {
             | TurnMode::WrapUp
             | TurnMode::Plan
             | TurnMode::Synthesis
-            | TurnMode::Title => NextAttempt::End,
+            | TurnMode::Title
+            | TurnMode::Route => NextAttempt::End,
         };
         let failed = AttemptFailed { next, ..failed };
         if mode == TurnMode::Summary {
@@ -233,6 +234,9 @@ impl Draft<'_> {
         }
         let model = self.run().and_then(Run::called_model);
         self.push(failed);
+        if mode == TurnMode::Route {
+            return;
+        }
         match model.and_then(|model| self.breach(&model, Spending::default())) {
             Some(breach) => self.stop_at_limit(&breach, None),
             None if asks => {}

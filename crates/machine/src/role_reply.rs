@@ -1,5 +1,5 @@
-//! The record of a reply that is no part of the conversation's cached text: a title, a plan, or what was left of an aborted
-//! call. It has no calls.
+//! The record of a reply that is no part of the conversation's cached text: a title, a router's verdict, a plan, or what
+//! was left of an aborted call. It has no calls.
 
 use windlass_vocab::{ModelReplied, Part, StopReason, Usage};
 
@@ -31,6 +31,7 @@ impl Run {
             cache: None,
             cut: None,
             retrieved: 0,
+            intent: None,
         }
     }
 }

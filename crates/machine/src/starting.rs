@@ -44,5 +44,6 @@ impl Draft<'_> {
             spent_by_agent,
             system: system.map(String::into_boxed_str),
         });
+        self.ask_router();
     }
 }

@@ -2,7 +2,7 @@
 //! dropped.
 
 use windlass_vocab::{
-    CancelAsked, EndReason, MessageId, ModelReplied, Part, Steering, StopBy, StopReason, TurnMode, Usage,
+    CancelAsked, EndReason, Intent, MessageId, ModelReplied, Part, Steering, StopBy, StopReason, TurnMode, Usage,
 };
 
 use crate::AttemptKey;
@@ -39,18 +39,20 @@ impl Draft<'_> {
 
 impl Run {
     /// Whether a new message joins the run (L7): not when the run is being stopped or wrapped up, because the model
-    /// would never see the message; nor while a plan is made and carried out, which is about what was said before it.
+    /// would never see the message; nor while a plan is made and carried out, which is about what was said before it; nor
+    /// where the run is known or found to need no tools, because the message may need some.
     #[must_use]
     pub fn takes_words(&self) -> bool {
         let takes = match &self.phase {
             Phase::Modelling(attempt) => match attempt.mode {
-                TurnMode::WrapUp | TurnMode::Plan | TurnMode::Synthesis => false,
+                TurnMode::WrapUp | TurnMode::Plan | TurnMode::Synthesis | TurnMode::Route => false,
                 TurnMode::Tools | TurnMode::Talk | TurnMode::Summary | TurnMode::Title => true,
             },
             Phase::Stepping(_) => false,
             Phase::Pinning | Phase::Calling(_) | Phase::Between => true,
         };
-        self.policy().steering == Steering::Inject && self.stop.is_none() && takes
+        let has_tools = self.intent != Some(Intent::Direct);
+        self.policy().steering == Steering::Inject && self.stop.is_none() && takes && has_tools
     }
 
     /// Returns the messages that a stop drops: those that joined the run and that no model has seen. A person's stop

@@ -71,7 +71,12 @@ impl Draft<'_> {
         match mode {
             TurnMode::Tools | TurnMode::Talk => self.next_turn_in(mode),
             // Neither of these counts for the cap.
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => {
+            TurnMode::WrapUp
+            | TurnMode::Summary
+            | TurnMode::Title
+            | TurnMode::Plan
+            | TurnMode::Synthesis
+            | TurnMode::Route => {
                 self.start_turn(mode);
             }
         }
@@ -169,7 +174,8 @@ impl Run {
             | TurnMode::Summary
             | TurnMode::Title
             | TurnMode::Plan
-            | TurnMode::Synthesis => sampling.talk_temperature_milli,
+            | TurnMode::Synthesis
+            | TurnMode::Route => sampling.talk_temperature_milli,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The lines of each record for a person who watches: short.
 
-use windlass_vocab::{ModelRole, PlanChanged, Record, Timestamp, TurnMode};
+use windlass_vocab::{Intent, ModelReplied, ModelRole, PlanChanged, Record, Timestamp, TurnMode};
 
 use crate::activity::Activity;
 use crate::harmless::{TEXT, short_line};
@@ -20,9 +20,12 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
         },
         Record::TurnStarted(started) => {
             let what = match started.mode {
-                TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Title | TurnMode::Synthesis => {
-                    Activity::Model
-                }
+                TurnMode::Tools
+                | TurnMode::Talk
+                | TurnMode::WrapUp
+                | TurnMode::Title
+                | TurnMode::Synthesis
+                | TurnMode::Route => Activity::Model,
                 TurnMode::Summary => Activity::Summary,
                 TurnMode::Plan => Activity::Plan,
             };
@@ -31,6 +34,9 @@ pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp)
         // Nobody waits for a title.
         Record::AttemptFailed(failed) if failed.role == ModelRole::Title => return Vec::new(),
         Record::AttemptFailed(failed) => return memory.last_retry.brief(failed, at).into_iter().collect(),
+        Record::ModelReplied(ModelReplied { intent: Some(intent @ Intent::Direct), .. }) => {
+            NarratedLine::new(Tone::Quiet, run::routed(*intent))
+        }
         // Summaries, titles and plans do not belong to the conversation.
         Record::ModelReplied(replied) if !replied.role.is_of_conversation() => return Vec::new(),
         Record::ModelReplied(replied) => {

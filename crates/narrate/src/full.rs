@@ -1,8 +1,8 @@
 //! The lines of each record for a later reader: all records, in full. Internal ones have the tone `Bookkeeping`.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, Changes, Coverage, ImportDetails, ModelRole, Origin, Record, RunEnded, SessionChanged,
-    SessionOpened, SnapshotTaken, StopBy, Timestamp, shown_path,
+    CallFinished, CallRequested, Changes, Coverage, ImportDetails, ModelReplied, ModelRole, Origin, Record, RunEnded,
+    SessionChanged, SessionOpened, SnapshotTaken, StopBy, Timestamp, shown_path,
 };
 
 use crate::brief::steps;
@@ -29,6 +29,9 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::ModelReplied(replied) if replied.role == ModelRole::Planner => {
             let plan = reply::words(&replied.parts);
             bookkeeping(format!("{} wrote a plan: {plan}", replied.model))
+        }
+        Record::ModelReplied(ModelReplied { intent: Some(intent), model, .. }) => {
+            bookkeeping(format!("{model} was asked whether tools are needed: {}", run::routed(*intent)))
         }
         Record::ModelReplied(replied) if !replied.role.is_of_conversation() => {
             bookkeeping(format!("{} wrote a summary", replied.model))

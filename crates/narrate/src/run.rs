@@ -1,8 +1,8 @@
 //! Texts for records about a run as a whole, except its end.
 
 use windlass_vocab::{
-    CallId, CallSettled, CancelAsked, Compacted, CompactionMethod, ContextPinned, RunStarted, Settlement, StopBy,
-    TurnMode, TurnStarted,
+    CallId, CallSettled, CancelAsked, Compacted, CompactionMethod, ContextPinned, Intent, RunStarted, Settlement,
+    StopBy, TurnMode, TurnStarted,
 };
 
 use crate::count::counted;
@@ -30,9 +30,19 @@ pub(crate) fn pinned(pinned: &ContextPinned) -> String {
         None => "as in the run before".to_owned(),
         Some(context) => counted(context.offer.len(), "tool is offered", "tools are offered"),
     };
+    let left_out = pinned.context.as_ref().map_or(0, |context| usize::try_from(context.left_out).unwrap_or_default());
+    let left_out = (left_out > 0).then(|| format!("{left_out} more can be looked for"));
     let joined: Vec<&str> = pinned.joined.iter().map(String::as_str).collect();
     let joined = (!joined.is_empty()).then(|| format!("those of {} joined", joined.join(", ")));
-    [Some(offer), joined, without_servers(pinned)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    [Some(offer), left_out, joined, without_servers(pinned)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Returns what a router found of a request.
+pub(crate) const fn routed(intent: Intent) -> &'static str {
+    match intent {
+        Intent::Direct => "no tools are needed: none are offered",
+        Intent::Agent => "tools may be needed",
+    }
 }
 
 /// Returns the number of a turn, and what it sends where that was measured.
@@ -43,6 +53,7 @@ pub(crate) fn turn(started: &TurnStarted) -> String {
         TurnMode::Title => ", for a title",
         TurnMode::Plan => ", for a plan",
         TurnMode::Synthesis => ", for the answer",
+        TurnMode::Route => ", for whether tools are needed",
     };
     let Some(budget) = &started.budget else { return format!("turn {}{what}", started.turn) };
     let left = budget.remaining.map(|tokens| format!(", {tokens} left")).unwrap_or_default();

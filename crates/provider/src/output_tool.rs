@@ -65,7 +65,12 @@ impl<'a> AskedOutput<'a> {
         let answers = match request.mode {
             TurnMode::Tools | TurnMode::Talk => true,
             // A report on what is done and what is not is plain text, and so are a summary and a plan.
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => false,
+            TurnMode::WrapUp
+            | TurnMode::Summary
+            | TurnMode::Title
+            | TurnMode::Plan
+            | TurnMode::Synthesis
+            | TurnMode::Route => false,
         };
         let sent = match (self, config.abilities.response_format) {
             (Self::Schema, ResponseFormat::Always) => answers,
@@ -86,7 +91,12 @@ impl<'a> AskedOutput<'a> {
                 Some(if is_accepted { ToolChoice::Named(tool.name.clone()) } else { ToolChoice::Auto })
             }
             (
-                TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis,
+                TurnMode::WrapUp
+                | TurnMode::Summary
+                | TurnMode::Title
+                | TurnMode::Plan
+                | TurnMode::Synthesis
+                | TurnMode::Route,
                 Some(_),
             ) => Some(ToolChoice::None),
             (_, None) if request.context.offer.is_empty() => None,
@@ -97,7 +107,8 @@ impl<'a> AskedOutput<'a> {
                 | TurnMode::Summary
                 | TurnMode::Title
                 | TurnMode::Plan
-                | TurnMode::Synthesis,
+                | TurnMode::Synthesis
+                | TurnMode::Route,
                 None,
             ) => Some(ToolChoice::None),
         }

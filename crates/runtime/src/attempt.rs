@@ -127,7 +127,9 @@ pub(crate) fn start(
             sink(services, feed.clone(), asked.key, streamed.clone(), reader)
         }
         // A summary is for the model alone; the others have a request of their own.
-        TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => Box::new(|_: Piece<'_>| {}),
+        TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis | TurnMode::Route => {
+            Box::new(|_: Piece<'_>| {})
+        }
     };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
@@ -173,7 +175,7 @@ fn sent_history<'a>(run: &Run, state: &'a State) -> &'a [Message] {
 fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> String {
     match asked.mode {
         TurnMode::Summary => SUMMARY_REQUEST.to_owned(),
-        TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => String::new(),
+        TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis | TurnMode::Route => String::new(),
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => {
             let context = state.transcript.context.as_deref();
             let offer = context.map_or(&[][..], |context| &context.offer);
@@ -447,7 +449,12 @@ impl ReplyReading<'_> {
         let answers = match attempt.mode {
             TurnMode::Tools => reply.calls.is_empty(),
             TurnMode::Talk => true,
-            TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => false,
+            TurnMode::WrapUp
+            | TurnMode::Summary
+            | TurnMode::Title
+            | TurnMode::Plan
+            | TurnMode::Synthesis
+            | TurnMode::Route => false,
         };
         answers.then(|| misfit(run, &reply.text(), self.agent.output.as_ref(), &self.services.secrets))?
     }

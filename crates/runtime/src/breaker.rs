@@ -135,6 +135,7 @@ mod tests {
             cache: None,
             cut: None,
             retrieved: 0,
+            intent: None,
         }
         .into()
     }

@@ -15,7 +15,8 @@ use windlass_tools::{
     Offer, RECALL, RecallOffer, Registry, Selection, ServerStage, ToolServers, is_of_server, wait_for, with_wait_notice,
 };
 use windlass_vocab::{
-    Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TextCalls, TurnId, Wait, WaitFor, WorkspaceOverview,
+    Delta, DeltaBody, Failure, PinnedContext, Reply, RunId, TextCalls, ToolName, TurnId, Wait, WaitFor,
+    WorkspaceOverview,
 };
 
 use crate::feed::Feed;
@@ -31,6 +32,8 @@ pub(crate) struct Offering {
     pub(crate) offer: Offer,
     /// Servers whose tools may still be added.
     pub(crate) open: BTreeMap<String, ToolsKnown>,
+    /// How many tools it leaves out that the model can look for.
+    left_out: usize,
 }
 
 /// What a run sends before the conversation, and what that was built from.
@@ -58,7 +61,8 @@ impl Offering {
         let on_its_way = |(server, stage)| Some((server, tools_known(&stage)?));
         let open: BTreeMap<_, _> = registry.stages(&selection).into_iter().filter_map(on_its_way).collect();
         let offer = registry.offer_awaiting(&selection, &awaited(&open));
-        Self { run, selection, offer, open }
+        let left_out = registry.left_out_of(&offer, &selection);
+        Self { run, selection, offer, open, left_out }
     }
 
     /// Returns the offer that another process pinned for a run it left. The servers may have changed since.
@@ -73,13 +77,44 @@ impl Offering {
         };
         let open: BTreeMap<_, _> = registry.stages(&selection).into_iter().filter_map(may_join).collect();
         let offer = registry.pinned(&context.offer, &selection, &awaited(&open));
-        Self { run: run.id, selection, offer, open }
+        let left_out = registry.left_out_of(&offer, &selection);
+        Self { run: run.id, selection, offer, open, left_out }
     }
 
-    /// Adds what may be offered by now: tools of servers that connected since, and the tool that reads what was left out
-    /// of the conversation. Returns those servers; `None` where the offer is unchanged.
-    pub(crate) fn grow(&mut self, registry: &Registry, recall: RecallOffer) -> Option<BTreeSet<String>> {
+    /// Adds what may be offered by now: tools of servers that connected since, tools that the model has looked for, and
+    /// the tool that reads what was left out of the conversation. Returns those servers; `None` where the offer is unchanged.
+    pub(crate) fn grow(
+        &mut self,
+        registry: &Registry,
+        recall: RecallOffer,
+        found: &BTreeSet<ToolName>,
+    ) -> Option<BTreeSet<String>> {
         let joined = if self.open.is_empty() { None } else { self.join_servers(registry) };
+        let joined = if self.add_found(registry, found) { Some(joined.unwrap_or_default()) } else { joined };
+        let joined = self.add_recall(registry, recall, joined);
+        if joined.is_some() {
+            self.left_out = registry.left_out_of(&self.offer, &self.selection);
+        }
+        joined
+    }
+
+    /// Adds tools that the model has looked for; returns whether there are any that it lacked.
+    fn add_found(&mut self, registry: &Registry, found: &BTreeSet<ToolName>) -> bool {
+        if found.iter().all(|tool| self.offer.has(tool)) {
+            return false;
+        }
+        let grown = registry.with_found(&self.offer, found, &self.selection);
+        let is_more = grown.specs().len() > self.offer.specs().len();
+        self.offer = grown;
+        is_more
+    }
+
+    fn add_recall(
+        &mut self,
+        registry: &Registry,
+        recall: RecallOffer,
+        joined: Option<BTreeSet<String>>,
+    ) -> Option<BTreeSet<String>> {
         // What is left out changes the start of the conversation: the cached prefix is lost anyway.
         let is_offered = self.offer.specs().iter().any(|spec| spec.name.as_str() == RECALL);
         if recall == RecallOffer::Absent || is_offered || self.offer.specs().is_empty() {
@@ -117,7 +152,8 @@ impl Offering {
 
     /// Returns the context that is sent before the conversation, with this offer.
     pub(crate) fn context(&self, gathered: PrefixSources) -> PinnedContext {
-        gathered.context(&self.offer, awaited(&self.open))
+        let left_out = u32::try_from(self.left_out).unwrap_or(u32::MAX);
+        PinnedContext { left_out, ..gathered.context(&self.offer, awaited(&self.open)) }
     }
 }
 
@@ -168,7 +204,7 @@ impl PrefixSources {
         let mut text_calls = some.into_iter().filter_map(text_calls);
         let (first, further_text_calls) = (text_calls.next(), text_calls.collect());
         let dialect = all.filter(|_| !specs.is_empty());
-        PinnedContext { prefix, offer: specs, dialect, awaited, text_calls: first, further_text_calls }
+        PinnedContext { prefix, offer: specs, dialect, awaited, text_calls: first, further_text_calls, left_out: 0 }
     }
 }
 

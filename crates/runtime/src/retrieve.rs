@@ -22,7 +22,7 @@ impl Driver {
         (known.section, known.tokens) = (String::new(), 0);
         let wanted = match mode {
             TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => self.state.passage_room() > 0,
-            TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => false,
+            TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis | TurnMode::Route => false,
         };
         let sources = &self.services.context_sources;
         if !wanted || sources.is_empty() {

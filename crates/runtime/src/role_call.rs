@@ -1,7 +1,7 @@
-//! Calls with a short request of their own, without tools and without the conversation: for a session's title (M9), for a
-//! plan, and for the answer from its results (S3).
+//! Calls with a short request of their own, without tools and without the conversation: for a session's title (M9), for the
+//! verdict of a router (T2), for a plan, and for the answer from its results (S3).
 
-use windlass_machine::{ListedFiles, Run, State, plan_request, synthesis_request, title_request};
+use windlass_machine::{ListedFiles, Run, State, intent_request, plan_request, synthesis_request, title_request};
 use windlass_provider::{BoxFuture, ModelRequest, Segments, Sink};
 use windlass_vocab::{Failure, MaxTokens, Message, PinnedContext, Reply, TurnMode};
 
@@ -40,6 +40,12 @@ impl ShortRequest {
                 request: synthesis_request(state),
                 tokens: 4_096,
                 cache: "answer",
+            }),
+            TurnMode::Route => Some(Self {
+                prefix: "You decide whether a request needs tools. You do not answer it.",
+                request: intent_request(state),
+                tokens: 1_024,
+                cache: "router",
             }),
             TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => None,
         }
@@ -88,12 +94,16 @@ pub(crate) fn start(
         output_form: windlass_vocab::OutputForm::Schema,
         stop: &[],
     };
-    // Nobody watches a title or a plan being written.
+    // Nobody watches a title, a plan or a verdict being written.
     let shown: Sink = match asked.mode {
         TurnMode::Synthesis => sink(services, feed.clone(), asked.key, streamed.clone(), None),
-        TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Plan => {
-            Box::new(|_| {})
-        }
+        TurnMode::Tools
+        | TurnMode::Talk
+        | TurnMode::WrapUp
+        | TurnMode::Summary
+        | TurnMode::Title
+        | TurnMode::Plan
+        | TurnMode::Route => Box::new(|_| {}),
     };
     // The conversation's own segments stay as they are.
     Some(model.attempt(&request, &mut Segments::default(), shown))

@@ -1,20 +1,20 @@
 //! The offer of the open run: the driver pins it, resolves replies by it and lets it grow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass_machine::{Effect, Fact, Phase, Run, State};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
-use windlass_tools::{Offer, RecallOffer, Selection, ServerStage, is_of_server};
-use windlass_vocab::{Dialect, EndsBy, Failure, Overview, Reply, ToolName, TurnMode, Verdict};
+use windlass_tools::{Offer, RecallOffer, Relevance, Selection, ServerStage, is_of_server};
+use windlass_vocab::{Dialect, EndsBy, Failure, Intent, Overview, Reply, ToolName, TurnMode, Verdict};
 
 use crate::attempt;
 use crate::driver::Driver;
 use crate::known_names::KnownNames;
 use crate::offering::{
-    NamedServers, Offering, PinnedRun, PrefixSources, ToolsKnown, awaited, tools_known, wait_before_first_turn,
+    NamedServers, Offering, PinnedRun, PrefixSources, ToolsKnown, tools_known, wait_before_first_turn,
 };
 use crate::overview::{OverviewSource, OverviewUse};
 use crate::script_run::script_selection;
@@ -31,8 +31,8 @@ impl Driver {
         match &self.running_effects.offering {
             Some(offering) if offering.run == run.id => offering.offer.clone(),
             Some(_) | None => {
-                registry.wake(&Selection::from(run.policy()));
-                let selection = Selection::from(run.policy()).with_recall(recall_offer(&self.state));
+                let selection = run_selection(&self.state, run);
+                registry.wake(&selection);
                 let offering = match (&run.phase, &self.state.transcript.context) {
                     (Phase::Modelling(_) | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between, Some(context)) => {
                         let left_out = match prompt_style_of(&self.state, run) {
@@ -64,18 +64,18 @@ impl Driver {
         let run = self.state.control.run.as_ref().filter(|run| matches!(run.phase, Phase::Pinning)).cloned();
         let Some(run) = run else {
             let offer = self.offer();
-            let awaited =
-                self.running_effects.offering.as_ref().map(|offering| awaited(&offering.open)).unwrap_or_default();
-            let context = sources.context(&offer, awaited);
+            let context = match &self.running_effects.offering {
+                Some(offering) => offering.context(sources),
+                None => sources.context(&offer, BTreeSet::new()),
+            };
             let pinned = PinnedRun { context, offering: None, overview: None };
             return Box::pin(std::future::ready(pinned));
         };
         let (services, feed) = (Arc::clone(&self.services), self.feed.clone());
-        let recall = recall_offer(&self.state);
         let (overview, permissions) = (self.overview_source(&run), Arc::clone(&self.agent.permissions));
         let dialect = self.state.control.dialect_of(&run.model(0));
         let request = self.state.transcript.newest_words().unwrap_or_default().to_owned();
-        let selection = Selection::from(run.policy());
+        let selection = run_selection(&self.state, &run);
         services.registry.wake(&selection);
         Box::pin(async move {
             let stages = services.registry.stages(&selection).into_iter();
@@ -86,7 +86,6 @@ impl Driver {
                 Some(source) => source.look().await.map(Box::new),
                 None => None,
             };
-            let selection = selection.with_recall(recall);
             let selection = match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
                 (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref()),
                 (_, PromptStyle::Full) => selection,
@@ -108,7 +107,13 @@ impl Driver {
         };
         let is_judged = run.policy().ends_by == EndsBy::JudgedText;
         let registry = &self.services.registry;
-        let reads = || registry.offer(&Selection::from(run.policy())).specs().iter().any(|spec| spec.reads_files);
+        let reads = || {
+            registry
+                .offer(&run_selection(&self.state, run).with_relevance(None))
+                .specs()
+                .iter()
+                .any(|spec| spec.reads_files)
+        };
         let workspace = self.services.workspace.clone().filter(|_| (is_shown || is_judged) && reads())?;
         let request = self.state.transcript.newest_words().unwrap_or_default().to_owned();
         let shown = if is_shown { OverviewUse::Shown } else { OverviewUse::JudgeAlone };
@@ -144,7 +149,8 @@ impl Driver {
         streamed: &Streamed,
     ) -> Fact {
         let selection = self.running_effects.offering.as_ref().map(|offering| &offering.selection);
-        let selection = selection.filter(|_| self.services.registry.servers().is_some());
+        let has_servers = self.services.registry.servers().is_some();
+        let selection = selection.filter(|selection| has_servers || selection.relevance().is_some());
         let known = match (&result, selection) {
             (Ok(reply), Some(selection)) if may_be_late(reply, self.spoken().as_ref(), &known.offer) => {
                 KnownNames { offer: self.services.registry.with_late(&known.offer, selection), ..known }
@@ -186,18 +192,38 @@ impl Driver {
             | TurnMode::Summary
             | TurnMode::Title
             | TurnMode::Plan
-            | TurnMode::Synthesis => Ok(()),
+            | TurnMode::Synthesis
+            | TurnMode::Route => Ok(()),
         }
     }
 
     async fn grow_offer(&mut self) -> Result<(), StoreError> {
         let Some(offering) = &mut self.running_effects.offering else { return Ok(()) };
         let recall = recall_offer(&self.state);
-        let Some(joined) = offering.grow(&self.services.registry, recall) else { return Ok(()) };
+        let found = self.state.control.run.as_ref().map(|run| Arc::clone(&run.found)).unwrap_or_default();
+        let Some(joined) = offering.grow(&self.services.registry, recall, &found) else { return Ok(()) };
         let sources = prefix_sources(&self.agent, &self.state);
         let context = offering.context(sources);
         self.step(Fact::OfferChanged { context, joined }).await.map(drop)
     }
+}
+
+/// Returns which tools a run wants: none where a router said that its request needs none (T2).
+fn run_selection(state: &State, run: &Run) -> Selection {
+    if run.intent == Some(Intent::Direct) {
+        return Selection::default();
+    }
+    let selection = Selection::from(run.policy()).with_recall(recall_offer(state));
+    selection.with_relevance(relevance(state, run))
+}
+
+/// Returns what a large catalogue is filtered by; `None` where all of it is offered.
+fn relevance(state: &State, run: &Run) -> Option<Relevance> {
+    let of_model = run.started.model(&run.model(0)).and_then(|model| model.tools_offered);
+    let keep = usize::from(of_model.unwrap_or(run.policy().tools_offered));
+    let request = state.transcript.newest_words().unwrap_or_default().to_owned();
+    let before = state.transcript.context.iter().flat_map(|context| &context.offer).map(|spec| spec.name.clone());
+    (keep > 0).then(|| Relevance { request, keep, before: before.collect() })
 }
 
 fn prefix_sources(agent: &AgentSettings, state: &State) -> PrefixSources {

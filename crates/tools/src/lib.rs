@@ -52,6 +52,7 @@ pub mod diff;
 mod file_accesses;
 mod file_beginning;
 mod file_rules;
+mod find_tools;
 mod flat_path;
 mod git_directory;
 #[cfg(feature = "commands")]
@@ -73,6 +74,7 @@ mod pdf;
 mod permission;
 mod pinned;
 mod place;
+mod prefilter;
 mod programs;
 mod protected;
 mod protected_list;
@@ -80,6 +82,7 @@ mod quoted;
 mod real_path;
 mod refusal;
 mod registry;
+mod relevance;
 mod repair;
 mod rule;
 mod ruling;
@@ -139,10 +142,12 @@ pub use path_pattern::PathFault;
 #[cfg(feature = "pdf")]
 pub use pdf::child::read_pdf_from_stdin;
 pub use permission::Permissions;
+pub use prefilter::Relevance;
 pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};
 pub use refusal::{CertainFailure, FailureSource};
 pub use registry::{Registry, RegistryError};
+pub use relevance::{RankedTool, ToolIndex};
 pub use rule::{NetworkTarget, ParseRuleError, Rule};
 pub use ruling::Ruling;
 #[cfg(feature = "commands")]

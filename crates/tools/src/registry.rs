@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_vocab::{ToolName, ToolSpec};
+use windlass_vocab::{FoundTools, ToolName, ToolSpec};
 
 use crate::arguments::ArgumentSchema;
 use crate::builtin::recall::{RECALL, Recall};
+use crate::find_tools::FindTools;
 use crate::pinned::{LateTool, MissingTool, StaleTool};
+use crate::prefilter::is_core;
 use crate::selection::{Placement, RecallOffer, Selection};
 use crate::servers::{WAIT_FOR_SERVERS, WaitForServers};
 use crate::{Offer, ServerStage, Tool, ToolServers};
@@ -113,7 +115,35 @@ impl Registry {
         let mut entries = self.known(selection);
         let wait = self.wait_tool(awaited).filter(|_| !awaited.is_empty());
         entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
-        Offer::new(placed(&entries, selection, Placement::Offered), &self.hidden(selection), self.server_names())
+        let mut offered = placed(&entries, selection, Placement::Offered);
+        let left_out = {
+            let catalogue: Vec<&ToolSpec> = offered.iter().map(|entry| &entry.spec).collect();
+            let left_out = selection.relevance().map(|relevance| relevance.left_out(&catalogue)).unwrap_or_default();
+            left_out.into_iter().cloned().collect::<BTreeSet<_>>()
+        };
+        let finder = finder(&offered, &left_out, selection);
+        offered.retain(|entry| !left_out.contains(&entry.spec.name));
+        offered.extend(finder);
+        offered.sort_by(|a, b| a.spec.name.cmp(&b.spec.name));
+        Offer::new(offered, &self.hidden(selection), self.server_names())
+    }
+
+    /// Returns how many tools of the selection an offer lacks that the model can look for.
+    #[must_use]
+    pub fn left_out_of(&self, offer: &Offer, selection: &Selection) -> usize {
+        if !offer.has(&ToolName::from(FoundTools::TOOL)) {
+            return 0;
+        }
+        let selected = placed(&self.known(selection), selection, Placement::Offered);
+        selected.iter().filter(|entry| !offer.has(&entry.spec.name)).count()
+    }
+
+    /// Returns the offer plus those of these tools that the model has looked for and may be offered.
+    #[must_use]
+    pub fn with_found(&self, offer: &Offer, found: &BTreeSet<ToolName>, selection: &Selection) -> Offer {
+        let known = placed(&self.known(selection), selection, Placement::Offered);
+        let found = known.into_iter().filter(|entry| found.contains(&entry.spec.name));
+        offer.with(found, &self.hidden(selection))
     }
 
     /// Rebuilds the offer a run was pinned with. A stand-in replaces a tool that is gone or whose spec has
@@ -124,6 +154,12 @@ impl Registry {
         let stand_in = |spec: &ToolSpec| {
             if spec.name.as_str() == WAIT_FOR_SERVERS {
                 return self.wait_tool(awaited);
+            }
+            if spec.name.as_str() == FoundTools::TOOL {
+                let selected = placed(&known, selection, Placement::Offered);
+                let is_offered = |name: &ToolName| specs.iter().any(|spec| spec.name == *name);
+                let names = selected.iter().map(|entry| entry.spec.name.clone());
+                return find_tool(&selected, &names.filter(|name| !is_offered(name)).collect());
             }
             match known.get(&spec.name) {
                 Some(now) if is_same(&now.spec, spec) => Some(Arc::clone(now)),
@@ -150,8 +186,15 @@ impl Registry {
         let waits =
             |entry: &Arc<RegisteredTool>| !awaited.is_empty() && selection.placement(&entry.spec) == Placement::Offered;
         let wait = self.wait_tool(awaited).filter(waits);
-        let kept = offer.without(WAIT_FOR_SERVERS);
-        kept.with(known.into_iter().filter(joins).chain(wait), &self.hidden(selection))
+        let left_out: BTreeSet<ToolName> = {
+            let catalogue: Vec<&ToolSpec> = known.iter().map(|entry| &entry.spec).collect();
+            let left_out = selection.relevance().map(|relevance| relevance.left_out_of_more(&catalogue));
+            left_out.into_iter().flatten().filter(|name| !offer.has(name)).cloned().collect()
+        };
+        let (finder, kept) = (finder(&known, &left_out, selection), offer.without(WAIT_FOR_SERVERS));
+        let kept = if finder.is_some() { kept.without(FoundTools::TOOL) } else { kept };
+        let fits = |entry: &Arc<RegisteredTool>| joins(entry) && !left_out.contains(&entry.spec.name);
+        kept.with(known.into_iter().filter(fits).chain(wait).chain(finder), &self.hidden(selection))
     }
 
     /// Returns the offer, in which tools that are known by now but were not shown to the model can be called by
@@ -220,6 +263,21 @@ fn placed(
     wanted: Placement,
 ) -> Vec<Arc<RegisteredTool>> {
     entries.values().filter(|entry| selection.placement(&entry.spec) == wanted).cloned().collect()
+}
+
+/// Returns the tool that finds those that an offer of this catalogue leaves out; `None` where it leaves out none.
+fn finder(
+    catalogue: &[Arc<RegisteredTool>],
+    left_out: &BTreeSet<ToolName>,
+    selection: &Selection,
+) -> Option<Arc<RegisteredTool>> {
+    let finder = if left_out.is_empty() { None } else { find_tool(catalogue, left_out) };
+    finder.filter(|entry| selection.placement(&entry.spec) == Placement::Offered)
+}
+
+fn find_tool(catalogue: &[Arc<RegisteredTool>], left_out: &BTreeSet<ToolName>) -> Option<Arc<RegisteredTool>> {
+    let specs: Vec<&ToolSpec> = catalogue.iter().map(|entry| &entry.spec).filter(|spec| !is_core(spec)).collect();
+    entry(Arc::new(FindTools::new(&specs, &left_out.iter().collect())))
 }
 
 fn check_name(name: &ToolName) -> Result<(), RegistryError> {

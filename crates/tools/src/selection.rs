@@ -1,15 +1,17 @@
 //! Which of all tools a run offers (T2).
 //!
-//! The stages, in this order: tags, read once as the run begins; tools tagged `core` always pass → built-in tools that a
-//! small model can't need for the request (`without`), or all but one (`only`) → hidden tools, last. A tool that the last
-//! two leave out is refused even if the model calls it by name. The result is pinned for the run. The intent router and
-//! the relevance pre-filter are not built yet.
+//! The stages, in this order: the intent router, which may leave nothing to select (`Selection::default`) → tags, read once
+//! as the run begins; tools tagged `core` always pass → the relevance pre-filter, where the catalogue is large (`Relevance`)
+//! → built-in tools that a small model can't need for the request (`without`), or all but one (`only`) → hidden tools, last.
+//! A tool that the last two leave out is refused even if the model calls it by name; one that the pre-filter leaves out can
+//! be called by its full name and looked for. The result is pinned for the run.
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{Policy, ToolName, ToolSource, ToolSpec};
+use windlass_vocab::{FoundTools, Policy, ToolName, ToolSource, ToolSpec};
 
 use crate::Rule;
+use crate::prefilter::Relevance;
 use crate::servers::WAIT_FOR_SERVERS;
 
 /// The tag of tools that every selection of tags lets through. Built-in tools without a tag count as
@@ -25,6 +27,7 @@ pub struct Selection {
     recall: RecallOffer,
     /// The built-in tool that is the only one.
     only: Option<&'static str>,
+    relevance: Option<Relevance>,
 }
 
 /// Whether the tool that reads the earlier part of a conversation is offered: only where something was left out (C5).
@@ -54,6 +57,7 @@ impl From<&Policy> for Selection {
             hidden: rules.collect(),
             recall: RecallOffer::Absent,
             only: None,
+            relevance: None,
         }
     }
 }
@@ -69,6 +73,18 @@ impl Selection {
     #[must_use]
     pub fn with_recall(self, recall: RecallOffer) -> Self {
         Self { recall, ..self }
+    }
+
+    /// Returns this selection, in which a large catalogue is filtered by what fits the request.
+    #[must_use]
+    pub fn with_relevance(self, relevance: Option<Relevance>) -> Self {
+        Self { relevance, ..self }
+    }
+
+    /// Returns what a large catalogue is filtered by, if it is.
+    #[must_use]
+    pub fn relevance(&self) -> Option<&Relevance> {
+        self.relevance.as_ref()
     }
 
     /// Returns this selection without these built-in tools.
@@ -120,8 +136,8 @@ impl Selection {
 pub(crate) fn source(spec: &ToolSpec) -> ToolSource {
     if spec.ending.is_some() {
         ToolSource::Ending
-    } else if spec.name.as_str() == WAIT_FOR_SERVERS {
-        // This tool waits for servers that are connecting, so it belongs to them.
+    } else if [WAIT_FOR_SERVERS, FoundTools::TOOL].contains(&spec.name.as_str()) {
+        // These wait for servers that are connecting and find tools of servers, so they belong to them.
         ToolSource::Mcp
     } else if spec.name.is_local() {
         ToolSource::BuiltIn

@@ -31,8 +31,10 @@ mod envelope;
 mod escape;
 mod event;
 mod failure;
+mod found_tools;
 mod hash;
 mod id;
+mod intent;
 mod json;
 mod message;
 mod model_role;
@@ -74,11 +76,13 @@ pub use envelope::{BatchPosition, ENVELOPE_VERSION, Envelope};
 pub use escape::json_text;
 pub use event::{Delta, DeltaBody, Event, Wait, WaitFor};
 pub use failure::{Failure, FailureCause, FailureClass};
+pub use found_tools::FoundTools;
 pub use hash::Hash;
 pub use id::{
     CallId, CommandId, EffectId, MessageId, ModelName, ParseIdError, QuestionId, RecordId, RunId, SessionId, ToolName,
     TurnId,
 };
+pub use intent::Intent;
 pub use json::Json;
 pub use message::{CallInHistory, Message, Reply, ReplyCall, StopReason};
 pub use model_role::{ModelRole, RoleUse};
@@ -87,9 +91,9 @@ pub use newer::NewerRecord;
 pub use output::{OutputForm, OutputSpec};
 pub use part::Part;
 pub use policy::{
-    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, NotBuilt, Nudge, OutsideText, Overview, Parallel, Planning,
-    Policy, PolicyPatch, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles,
-    ToolSource, TurnCapAction, UnaskedChanges, UnfinishedCall, VALUES_NOT_BUILT,
+    Dialect, EndsBy, Guard, HistoryKeeping, IntentRouter, MaxTokens, NotBuilt, Nudge, OutsideText, Overview, Parallel,
+    Planning, Policy, PolicyPatch, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle,
+    Titles, ToolSource, TurnCapAction, UnaskedChanges, UnfinishedCall, VALUES_NOT_BUILT,
 };
 pub use prices::{ListPrices, LongInputPrices, Prices};
 pub use question::{Answer, AnsweredBy, Preview, QuestionKind, QuestionOption};

@@ -13,7 +13,7 @@ pub enum ModelRole {
     Summary,
     /// A title for the session.
     Title,
-    /// Whether tools are needed at all (T2); not used yet.
+    /// Whether a request needs tools at all (T2).
     Router,
     /// The steps of a plan (S3).
     Planner,
@@ -61,8 +61,8 @@ impl ModelRole {
     pub const fn usage(self) -> RoleUse {
         match self {
             Self::Turn => RoleUse::Run,
-            Self::Summary | Self::Title | Self::Planner | Self::Step | Self::Synthesis => RoleUse::Own,
-            Self::Router | Self::Judge => RoleUse::NotBuilt,
+            Self::Summary | Self::Title | Self::Router | Self::Planner | Self::Step | Self::Synthesis => RoleUse::Own,
+            Self::Judge => RoleUse::NotBuilt,
         }
     }
 

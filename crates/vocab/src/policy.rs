@@ -148,6 +148,11 @@ policy! {
     /// Whether a person is asked about changes to files that the request did not ask for: any change where it is a
     /// question, and deleting what it does not name.
     unasked_changes: UnaskedChanges = default, tighter: unasked_changes;
+    /// How many tools besides the core tools a run offers where there are more than thirty: those that fit the request best
+    /// (S4). The others can be looked for. 0: all of them. The number of a model's own entry counts more.
+    tools_offered: u16 = default, tighter: free;
+    /// Whether a model is asked first if the request needs tools at all (T2).
+    router: IntentRouter = default, tighter: router;
 }
 
 /// Whether a row has its default. A row that was added later is not serialized then, so that an old policy is written
@@ -176,6 +181,17 @@ pub enum UnaskedChanges {
     Allow,
     /// A person is asked; where nobody is available, the call is refused.
     Ask,
+}
+
+/// Who says whether a request needs tools (T2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntentRouter {
+    /// Nobody: tools are offered.
+    #[default]
+    Off,
+    /// A model, in the role `router`, when a run begins, as long as no tool was called in the conversation.
+    Model,
 }
 
 /// Who writes a session's title.

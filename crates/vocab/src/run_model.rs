@@ -34,6 +34,9 @@ pub struct RunModel {
     /// The dialect it writes calls in, in place of the policy's, where its entry or the table of models says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialect: Option<Dialect>,
+    /// How many tools besides the core tools it is offered, in place of the policy's number (S4); 0 means all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools_offered: Option<u16>,
     /// Whether it is sent images; a model that is not gets a sentence for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub images: bool,

@@ -25,6 +25,9 @@ pub enum TurnMode {
     Plan,
     /// The model writes the answer from the results of the plan's steps, without tools (S3). The reply is the run's answer.
     Synthesis,
+    /// The model says whether the request needs tools, before any are offered (T2). The reply never enters the history,
+    /// and the turn does not count against the turn cap.
+    Route,
 }
 
 impl TurnMode {
@@ -33,7 +36,7 @@ impl TurnMode {
     pub const fn reads_request(self) -> bool {
         match self {
             Self::Tools | Self::Talk | Self::WrapUp | Self::Plan | Self::Synthesis => true,
-            Self::Summary | Self::Title => false,
+            Self::Summary | Self::Title | Self::Route => false,
         }
     }
 
@@ -46,6 +49,7 @@ impl TurnMode {
             Self::Title => ModelRole::Title,
             Self::Plan => ModelRole::Planner,
             Self::Synthesis => ModelRole::Synthesis,
+            Self::Route => ModelRole::Router,
         }
     }
 }

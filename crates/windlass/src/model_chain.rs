@@ -125,6 +125,7 @@ impl ServerAccess {
             software: declared.software.or(self.kind.software()),
             toolless: config.abilities.native_calls == Ability::No,
             dialect: figures.dialect.or(row.and_then(|row| row.dialect)),
+            tools_offered: figures.tools_offered,
             images: config.sees_images(),
         }
     }
@@ -295,7 +296,7 @@ mod tests {
 
     use windlass_provider::server_kind::ServerKind;
     use windlass_provider::{Ability, DeclaredModel, WireKind};
-    use windlass_vocab::{Dialect, ModelName, ModelSoftware, RunModel};
+    use windlass_vocab::{Dialect, ModelName, ModelSoftware};
 
     use super::{ChosenModels, RequestedChain};
     use crate::build_error::BuildError;
@@ -329,9 +330,7 @@ mod tests {
                 ("http://127.0.0.1:9/v1#gpt-x", Some("http://127.0.0.1:9/v1")),
             ]
         );
-        for RunModel { name, .. } in &chosen.chain {
-            assert!(chosen.models.model(name).is_some(), "{name:?}");
-        }
+        assert!(chosen.chain.iter().all(|model| chosen.models.model(&model.name).is_some()), "{:?}", chosen.chain);
         assert!(chosen.models.model(&ModelName::from("of-an-older-run")).is_some(), "an id of the first server");
     }
 

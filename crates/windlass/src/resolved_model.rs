@@ -72,6 +72,8 @@ pub struct ModelFigures {
     pub reasoning: Option<ReasoningControl>,
     /// The dialect it writes calls in, in place of the policy's.
     pub dialect: Option<Dialect>,
+    /// How many tools besides the core tools it is offered of a large catalogue; 0 means all.
+    pub tools_offered: Option<u16>,
 }
 
 impl ModelFigures {

@@ -170,11 +170,14 @@ mod tests {
         for role in ModelRole::ALL {
             let refused = with_role(role, &["groq:small"]).map(|_| ()).map_err(|error| error.to_string());
             match role {
-                ModelRole::Summary | ModelRole::Title | ModelRole::Planner | ModelRole::Step | ModelRole::Synthesis => {
-                    assert_eq!(refused, Ok(()));
-                }
+                ModelRole::Summary
+                | ModelRole::Title
+                | ModelRole::Router
+                | ModelRole::Planner
+                | ModelRole::Step
+                | ModelRole::Synthesis => assert_eq!(refused, Ok(())),
                 ModelRole::Turn => assert!(refused.unwrap_err().contains("those of the run")),
-                ModelRole::Router | ModelRole::Judge => {
+                ModelRole::Judge => {
                     assert!(refused.unwrap_err().ends_with("it is not built yet"), "{role:?}");
                 }
             }

@@ -1,5 +1,6 @@
 //! The figures, one file each.
 
+mod catalogue;
 mod chat;
 mod cold;
 mod context;
@@ -42,6 +43,7 @@ pub const FIGURES: &[Figure] = &[
     ("chat", chat::measure),
     ("dialect", dialect::measure),
     ("judge", judge::measure),
+    ("catalogue", catalogue::measure),
     ("open", open::measure),
     ("page", page::measure),
     ("context", context::measure),

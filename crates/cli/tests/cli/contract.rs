@@ -33,6 +33,7 @@ mod replaying;
 #[cfg(target_os = "linux")]
 mod resumed;
 mod retrieval;
+mod routing;
 mod sandbox;
 mod scripts;
 mod secrets;

@@ -28,6 +28,7 @@ mod purses;
 mod recorded_counts;
 mod resumes;
 mod retries;
+mod routing;
 mod support;
 mod titles;
 mod turns;

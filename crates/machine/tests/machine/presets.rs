@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use crate::support::{Move, World, policy};
 use windlass_machine::{PRESETS, preset};
 use windlass_vocab::{
-    Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, MaxTokens, NextAttempt, Nudge, OutsideText, Overview,
-    Parallel, Planning, Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles,
-    ToolSource, TurnCapAction, UnaskedChanges, UnfinishedCall,
+    Dialect, EndsBy, FailureClass, Guard, HistoryKeeping, IntentRouter, MaxTokens, NextAttempt, Nudge, OutsideText,
+    Overview, Parallel, Planning, Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle,
+    Titles, ToolSource, TurnCapAction, UnaskedChanges, UnfinishedCall,
 };
 
 /// The ceiling where the table names none: above every wait it names.
@@ -102,6 +102,8 @@ fn durable_chat() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 15,
+        router: IntentRouter::Off,
     }
 }
 
@@ -162,6 +164,8 @@ fn local_model() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::On,
         unasked_changes: UnaskedChanges::Ask,
+        tools_offered: 15,
+        router: IntentRouter::Off,
     }
 }
 
@@ -221,6 +225,8 @@ fn assistant() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 15,
+        router: IntentRouter::Off,
     }
 }
 
@@ -276,6 +282,8 @@ fn task() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 15,
+        router: IntentRouter::Off,
     }
 }
 
@@ -336,6 +344,8 @@ fn operator() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 15,
+        router: IntentRouter::Off,
     }
 }
 
@@ -397,6 +407,8 @@ fn default() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::TextCalls,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 15,
+        router: IntentRouter::Off,
     }
 }
 

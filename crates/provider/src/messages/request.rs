@@ -78,7 +78,9 @@ fn closing(config: &ModelConfig, request: &ModelRequest<'_>) -> serde_json::Resu
     let mut out = Vec::with_capacity(256 + request.tail.len());
     let last_reply = match request.mode {
         TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp => LastReply::Continued,
-        TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis => LastReply::Answered,
+        TurnMode::Summary | TurnMode::Title | TurnMode::Plan | TurnMode::Synthesis | TurnMode::Route => {
+            LastReply::Answered
+        }
     };
     close(&mut out, request.history, request.model, request.tail, last_reply);
     end_body(out, &MessagesParameters::of(config, request))

@@ -18,7 +18,8 @@ pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
         | TurnMode::Summary
         | TurnMode::Title
         | TurnMode::Plan
-        | TurnMode::Synthesis => false,
+        | TurnMode::Synthesis
+        | TurnMode::Route => false,
     };
     if can_call {
         "Use the tools rather than guess what they can find out.".to_owned()

@@ -10,6 +10,7 @@ mod driver;
 mod fork;
 mod hub;
 mod kill_matrix;
+mod large_catalogue;
 mod late_servers;
 mod mcp_kill_matrix;
 mod mixed_chains;

@@ -57,6 +57,7 @@ fn reply(request: &ModelRequest<'_>, words: &DemoWords) -> Reply {
     match request.mode {
         // The demo's job has no steps to plan.
         TurnMode::Plan => text_reply("NONE".to_owned()),
+        TurnMode::Route => text_reply("AGENT".to_owned()),
         TurnMode::WrapUp | TurnMode::Summary | TurnMode::Title | TurnMode::Synthesis => text_reply(cut_short(words)),
         TurnMode::Tools | TurnMode::Talk => match next_step(request.history, words) {
             DemoStep::Calls { beside, calls } => calls_reply(beside, calls),

@@ -353,6 +353,8 @@ mod tests {
             retrieve = "workspace"
             overview = "on"
             unasked_changes = "ask"
+            tools_offered = 8
+            router = "model"
         "#;
         let file = SettingsFile::parse(Path::new("f"), SettingsScope::Project, text).expect("it parses");
         let rows = serde_json::to_value(&file.settings.policy).expect("it serialises");

@@ -63,6 +63,8 @@ pub(super) struct FileModel {
     pub(super) reasoning: Option<Spanned<String>>,
     /// The dialect it writes calls in.
     pub(super) dialect: Option<Spanned<Dialect>>,
+    /// How many tools it is offered of a large catalogue.
+    pub(super) tools_offered: Option<Spanned<u16>>,
 }
 
 /// A table `[agents.NAME]` as it is written.

@@ -118,6 +118,7 @@ fn figures(file: &SettingsFile, table: &FileModel) -> Result<ModelFigures, Setti
         json_schema: ability(&table.json_schema),
         reasoning: reasoning.map(|reasoning| reasoning.value),
         dialect: table.dialect.as_ref().map(|dialect| *dialect.get_ref()),
+        tools_offered: table.tools_offered.as_ref().map(|count| *count.get_ref()),
     })
 }
 
@@ -229,15 +230,16 @@ mod tests {
         assert_eq!(given("ollama:a").settings().table, None);
     }
 
-    // proves M2: the configuration overrides what is known of a model's abilities
+    // proves M2, S4: the configuration overrides what is known of a model's abilities
     #[test]
     fn a_table_says_what_a_model_can_do() {
         use windlass_provider::ReasoningControl;
-        let text = "[models.m]\ntools = false\nimages = true\njson_schema = false\nreasoning = 'none'";
+        let text =
+            "[models.m]\ntools = false\nimages = true\njson_schema = false\nreasoning = 'none'\ntools_offered = 8";
         let given = SettingsFixture::nothing().user(text).flags(|flags| flags.model = Some("m".into()));
         let figures = given.settings().table.expect("a table").figures;
         assert_eq!((figures.tools, figures.images, figures.json_schema), (Some(false), Some(true), Some(false)));
-        assert_eq!(figures.reasoning, Some(ReasoningControl::NoReasoning));
+        assert_eq!((figures.reasoning, figures.tools_offered), (Some(ReasoningControl::NoReasoning), Some(8)));
     }
 
     // proves X1, M2: each model of a chain can have the key of its own server, which goes to no other

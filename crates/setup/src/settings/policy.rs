@@ -164,6 +164,7 @@ mod tests {
             ("retrieve", "'off'", "'workspace'"),
             ("overview", "'off'", "'on'"),
             ("unasked_changes", "'ask'", "'allow'"),
+            ("router", "'off'", "'model'"),
             ("planning", "'no'", "'always'"),
         ] {
             // The person's values lie between the tighter and the looser ones of the project.
@@ -202,7 +203,7 @@ mod tests {
             assert_eq!(given.settings().notices.len(), 1, "{row}");
         }
         let free = SettingsFixture::usable()
-            .project("[policy]\nreasoning = 'high'\nsampling = { max_tokens = { fixed = 9 } }");
+            .project("[policy]\nreasoning = 'high'\nsampling = { max_tokens = { fixed = 9 } }\ntools_offered = 0");
         assert_eq!(free.settings().notices, [], "how a model speaks allows nothing");
     }
 

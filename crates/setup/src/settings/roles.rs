@@ -119,8 +119,8 @@ mod tests {
         };
         for (text, problem) in [
             (
-                "[roles]\nrouter = 'a'",
-                "windlass.toml:2:1: the role `router` is not built yet: its models would never be called",
+                "[roles]\njudge = 'a'",
+                "windlass.toml:2:1: the role `judge` is not built yet: its models would never be called",
             ),
             ("[roles]\nturn = 'a'", "windlass.toml:2:1: the models of the conversation are those of `model`"),
             ("[roles]\nsumary = 'a'", "windlass.toml:2:1: unknown role \"sumary\"; did you mean \"summary\"?"),

@@ -46,6 +46,7 @@ fn replied(input: u64) -> Record {
         cache: None,
         cut: None,
         retrieved: 0,
+        intent: None,
     }
     .into()
 }

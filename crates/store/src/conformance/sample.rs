@@ -424,6 +424,7 @@ fn model_replied() -> Record {
         cache: Some(Box::new(cache_report())),
         cut: None,
         retrieved: 0,
+        intent: None,
     }
     .into()
 }

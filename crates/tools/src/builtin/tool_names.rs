@@ -8,6 +8,7 @@ pub const TOOL_NAMES: &[&str] = &[
     "delete_file",
     "edit_file",
     "fetch_url",
+    "find_tools",
     "list_directory",
     "move_file",
     "read_file",

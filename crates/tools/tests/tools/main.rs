@@ -6,5 +6,6 @@ mod attaching;
 mod command_lines;
 mod files;
 mod offer;
+mod prefilter;
 mod replies;
 mod undo;

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Dialect, OutsideText, Overview, Parallel, Planning, ResultCap, Retrieve, Retry, StreamIdle, Titles, TurnCapAction,
-    UnaskedChanges, UnfinishedCall,
+    Dialect, IntentRouter, OutsideText, Overview, Parallel, Planning, ResultCap, Retrieve, Retry, StreamIdle, Titles,
+    TurnCapAction, UnaskedChanges, UnfinishedCall,
 };
 
 /// Limits: a lower one is tighter.
@@ -115,6 +115,16 @@ pub(super) fn titles(own: &Titles, new: &Titles) -> bool {
     match (own, new) {
         (Titles::Off, Titles::Model) => false,
         (Titles::Off | Titles::Model, Titles::Off) | (Titles::Model, Titles::Model) => true,
+    }
+}
+
+/// A router costs a model call.
+pub(super) fn router(own: &IntentRouter, new: &IntentRouter) -> bool {
+    match (own, new) {
+        (IntentRouter::Off, IntentRouter::Model) => false,
+        (IntentRouter::Off | IntentRouter::Model, IntentRouter::Off) | (IntentRouter::Model, IntentRouter::Model) => {
+            true
+        }
     }
 }
 

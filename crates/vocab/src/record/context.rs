@@ -28,6 +28,14 @@ pub struct PinnedContext {
     /// The same for further dialects, where the models of the run write calls in several (M2).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub further_text_calls: Vec<TextCalls>,
+    /// How many tools the offer leaves out because others fit the request better (S4); the model can look for them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// How some models of a run write calls, although others write them in another way (T4).

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CacheReport, ContextBudget, CutInput, Dialect, Failure, ModelName, ModelRole, NanoMoney, OutputForm, Part,
+    CacheReport, ContextBudget, CutInput, Dialect, Failure, Intent, ModelName, ModelRole, NanoMoney, OutputForm, Part,
     StopReason, Timestamp, TurnId, TurnMode, Usage,
 };
 
@@ -69,7 +69,8 @@ pub enum NextAttempt {
     },
     /// No further attempt to get a summary from a model: a plain one takes its place (a `Compacted` follows).
     PlainSummary,
-    /// No further attempt: the run ends; without a planner's reply it goes on without a plan.
+    /// No further attempt: the run ends; without a planner's reply it goes on without a plan, and without a router's with
+    /// tools.
     End,
 }
 
@@ -131,6 +132,9 @@ pub struct ModelReplied {
     /// The estimated tokens of the passages that were sent for this turn only (C10).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retrieved: u64,
+    /// With the role `router`: whether the run offers tools (T2). A reply that does not say so clearly means `agent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intent: Option<Intent>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -9,8 +9,8 @@ use windlass_machine::{
 };
 use windlass_vocab::{
     Answer, AnsweredBy, AttemptFailed, Attendance, BatchPosition, CallId, CallRequested, Change, ChildReported,
-    Coverage, EffectClass, EndReason, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Json,
-    LeaseTaken, Message, NanoMoney, NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext,
+    Coverage, EffectClass, EndReason, Ending, Envelope, Failure, FailureClass, FileState, FilesChanged, Hash, Intent,
+    Json, LeaseTaken, Message, NanoMoney, NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext,
     Planning, Policy, PreparedCall, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, Remedy,
     RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, Spending, StopBy, StopReason, Timestamp, ToolName,
     ToolSpec, TurnMode, Usage, Verdict,
@@ -112,6 +112,8 @@ pub(crate) struct World {
     pub(crate) reported: u64,
     /// What a model does when it is asked for a summary.
     pub(crate) summary: Move,
+    /// What a model does when it is asked whether tools are needed.
+    pub(crate) router: Move,
     /// The steps that a planner writes.
     pub(crate) plan: Vec<PlannedStep>,
     /// How the run of each child session ends; the last repeats.
@@ -166,6 +168,7 @@ impl World {
             wrap_up: "This is done, that is not.",
             reported: 10,
             summary: Move::Text("What was said before."),
+            router: Move::Text("AGENT"),
             plan: Vec::new(),
             child_ends: vec![EndReason::Completed],
             children_ask: false,
@@ -292,6 +295,7 @@ impl World {
             wrap_up: self.wrap_up,
             reported: self.reported,
             summary: self.summary.clone(),
+            router: self.router.clone(),
             plan: self.plan.clone(),
             child_ends: self.child_ends.clone(),
             children_ask: self.children_ask,
@@ -348,7 +352,9 @@ impl World {
             Effect::Receive => panic!("nothing to receive"),
             Effect::Pin(_) => {
                 let prefix = "You are a test.".into();
-                Fact::Pinned(PinnedContext { prefix, offer: self.specs(), ..PinnedContext::default() }, None)
+                let direct = self.state.control.run.as_ref().is_some_and(|run| run.intent == Some(Intent::Direct));
+                let offer = if direct { Vec::new() } else { self.specs() };
+                Fact::Pinned(PinnedContext { prefix, offer, ..PinnedContext::default() }, None)
             }
             Effect::CallModel { key, mode, .. } => match (*mode, self.model(*key, *mode)) {
                 (TurnMode::Plan, Fact::Replied { attempt, parts, stop, usage, .. }) => {
@@ -465,6 +471,7 @@ impl World {
         let turn = (key.turn.0 - 1).saturating_sub(summaries) as usize;
         let mut step = match mode {
             TurnMode::Summary => self.summary.clone(),
+            TurnMode::Route => self.router.clone(),
             _ => self.script.get(turn).or_else(|| self.script.last()).expect("a script").clone(),
         };
         let mut earlier = 0;

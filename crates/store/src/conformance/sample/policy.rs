@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use windlass_vocab::{
-    Dialect, EndsBy, Guard, HistoryKeeping, MaxTokens, Nudge, OutsideText, Overview, Parallel, Planning, Policy,
-    Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource, TurnCapAction,
-    UnaskedChanges, UnfinishedCall,
+    Dialect, EndsBy, Guard, HistoryKeeping, IntentRouter, MaxTokens, Nudge, OutsideText, Overview, Parallel, Planning,
+    Policy, Reasoning, ResultCap, Retrieve, Retry, Sampling, Spill, Steering, StreamIdle, Titles, ToolSource,
+    TurnCapAction, UnaskedChanges, UnfinishedCall,
 };
 
 pub(super) fn policy() -> Policy {
@@ -53,5 +53,7 @@ pub(super) fn policy() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Ask,
+        tools_offered: 15,
+        router: IntentRouter::Model,
     }
 }
