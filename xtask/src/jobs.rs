@@ -9,6 +9,7 @@
 mod checks;
 mod events;
 mod job;
+mod measured_row;
 mod model_server;
 mod options;
 mod reply_recorder;
@@ -28,6 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use self::job::Job;
+use self::measured_row::{MeasuredSetting, measured_row};
 use self::model_server::JobModelServer;
 use self::options::{Options, RawReplies, USAGE};
 use self::reply_recorder::ReplyRecorder;
@@ -55,6 +57,7 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     }
     let results = measure(&jobs, options.tries, options.parallel, &setting, &folder)?;
     let text = report(&facts(&setting, server.as_ref(), &results)?, &results);
+    let text = format!("{text}\n{}", row(&setting, &folder, &results)?);
     println!("\n{text}");
     println!("The report and all journals are in {}.", path.display());
     folder.report(&text).map(drop)
@@ -177,6 +180,23 @@ fn facts(
             setting.commands
         ),
     ])
+}
+
+/// The measurement as a row of the shipped table.
+fn row(setting: &TrialSetting, folder: &ResultFolder, results: &[TrialResult]) -> Result<String, String> {
+    let journal = results.first().map(|result| folder.journal(&result.job, result.round).join("events.jsonl"));
+    let events = journal.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
+    let date = output("date", &["-u", "+%Y-%m-%d"])?;
+    // A runner that was built elsewhere may have no repository.
+    let commit = output("git", &["rev-parse", "--short", "HEAD"]).unwrap_or_default();
+    let measured = MeasuredSetting {
+        model: &setting.model,
+        preset: &setting.preset,
+        date: &date,
+        commit: &commit,
+        events: &events,
+    };
+    Ok(measured_row(&measured, results))
 }
 
 fn default_folder(root: &Path, setting: &TrialSetting) -> Result<PathBuf, String> {

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{EndReason, Failure, FailureClass, Json, ModelName, NudgeCause, OutputForm, TurnMode};
+use windlass_vocab::{Dialect, EndReason, Failure, FailureClass, Json, ModelName, NudgeCause, OutputForm, TurnMode};
 
 use crate::blank::is_blank;
 use crate::control::{Attempt, LoopState, Run};
@@ -42,13 +42,34 @@ impl LoopState {
     pub fn output_form(&self, model: &ModelName) -> OutputForm {
         self.output_forms.get(model).copied().unwrap_or_default()
     }
+
+    /// Whether this model was told in the open run that its reply is one JSON object, a call or an answer (T4): its entry
+    /// asks for it, and its calls are JSON.
+    #[must_use]
+    pub fn answers_in_json(&self, model: &ModelName) -> bool {
+        let Some(run) = self.run.as_ref().filter(|run| run.started.output.is_none()) else { return false };
+        let asked = run.started.model(model).is_some_and(|model| model.constrained);
+        asked && self.dialect_of(model) == Some(Dialect::BareJson)
+    }
+
+    /// Whether the server of this model is asked to hold such replies to their schema: until it refuses that.
+    #[must_use]
+    pub fn constrains(&self, model: &ModelName) -> bool {
+        self.answers_in_json(model) && self.output_form(model) == OutputForm::Schema
+    }
 }
 
 impl Draft<'_> {
     /// Returns the form in which the model is asked next, where its server refused the one of this attempt.
     pub(crate) fn other_output_form(&self, run: &Run, attempt: &Attempt, failure: &Failure) -> Option<OutputForm> {
-        run.started.output.as_ref()?;
-        let form = self.control.output_form(&run.model_of(attempt));
+        let model = run.model_of(attempt);
+        if run.started.output.is_none() {
+            // A schema that holds calls is one more thing a server may refuse, whatever it says of it.
+            let refused = failure.class == FailureClass::BadRequest && matches!(failure.status, Some(400 | 422));
+            let is_held = attempt.mode == TurnMode::Tools && self.control.constrains(&model);
+            return (is_held && refused).then_some(OutputForm::Prompt);
+        }
+        let form = self.control.output_form(&model);
         if failure.no_tools {
             return Some(OutputForm::Prompt).filter(|prompt| *prompt != form);
         }

@@ -1,7 +1,7 @@
 //! The configuration of a model.
 
 use crate::abilities::Abilities;
-use crate::ability::{Ability, WireKind};
+use crate::ability::{Ability, ResponseFormat, WireKind};
 use crate::answer::stream::AnswerLimits;
 use crate::known_models::known_model;
 use crate::model::ModelRequest;
@@ -79,6 +79,13 @@ impl ModelConfig {
     #[must_use]
     pub fn sees_images(&self) -> bool {
         self.abilities.images.is_certain()
+    }
+
+    /// Whether the server can be asked to hold calls that are text to a schema.
+    #[must_use]
+    pub fn can_hold_calls(&self) -> bool {
+        let takes_schema = self.abilities.response_format != ResponseFormat::Never;
+        takes_schema && self.abilities.json_schema.is_not_excluded() && self.wire == WireKind::Chat
     }
 
     /// Whether the model is known to reason before it answers.

@@ -69,6 +69,7 @@ pub use crate::server::client::ModelConfigError;
 pub use crate::server::declared::DeclaredModel;
 pub use crate::server::endpoint::Endpoint;
 pub use crate::server::listing::{ListedModel, ListingError, decode_models, list_models};
+pub use crate::server::pull::{PullError, PullStep, PulledLayer, pull_model};
 pub use crate::server::questions::ask_about_model;
 pub use crate::server::report::ErrorReport;
 pub use crate::server::retry_after::RetryHeaders;

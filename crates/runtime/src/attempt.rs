@@ -15,6 +15,7 @@ use windlass_vocab::{
     OutsideText, Part, Reply, ReplyCall, TurnMode, Usage,
 };
 
+use crate::constrained::{self, UnderstoodReply};
 use crate::cut_call::refuse_cut;
 use crate::estimated_usage::estimated;
 use crate::feed::Feed;
@@ -131,13 +132,18 @@ pub(crate) fn start(
             Box::new(|_: Piece<'_>| {})
         }
     };
+    let form = constrained::form(state, asked.model, asked.mode);
+    let constraint = constrained::schema(form, context);
+    let sink = if let Some(form) = form { constrained::holding(sink, form) } else { sink };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect_of(asked.model) else { return model.attempt(&request, segments, sink) };
     let textual = written.textual.of(dialect);
     textual.render(dialect, context.prefix_of(asked.model), &history, request.epoch);
     let stop: Vec<&str> = textual::stops(dialect, policy).into_iter().collect();
-    model.attempt(&textual.request(request, &stop), segments, sink)
+    let request = textual.request(request, &stop);
+    let output = constraint.as_ref().or(request.output);
+    model.attempt(&ModelRequest { output, ..request }, segments, sink)
 }
 
 /// Returns the failure of a call to a model that there is none of by this name.
@@ -437,8 +443,15 @@ impl ReplyReading<'_> {
             Phase::Modelling(attempt) => attempt.mode,
             Phase::Pinning | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between => TurnMode::Tools,
         };
-        let spoken = textual::spoken(run.policy(), context, &run.current_model());
-        let dialect = context.dialect_of(&run.current_model());
+        let model = run.current_model();
+        let reply =
+            match constrained::form(self.state, &model, mode).and_then(|form| constrained::understood(&reply, form)) {
+                Some(UnderstoodReply::Answer(answer)) => return (answer, None),
+                Some(UnderstoodReply::Refused(told)) => return (reply, Some(told)),
+                None => reply,
+            };
+        let spoken = textual::spoken(run.policy(), context, &model);
+        let dialect = context.dialect_of(&model);
         textual::understood(reply, mode, spoken.map(|spoken| (spoken, dialect)), limit, self.known)
     }
 

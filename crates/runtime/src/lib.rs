@@ -19,6 +19,7 @@ mod clock;
 mod closed;
 mod closing;
 mod commands;
+mod constrained;
 mod control;
 mod cut_call;
 mod driver;

@@ -192,7 +192,7 @@ impl PrefixSources {
         };
         let prefix = instructions.prefix(&run, &specs, all);
         let text_calls = |(dialect, models)| {
-            let rules = calling_rules(&run.policy, &specs, Some(dialect), instructions.script_languages)?;
+            let rules = calling_rules(&run, &specs, Some(dialect), instructions.script_languages)?;
             Some(match prompt_style(dialect) {
                 PromptStyle::Full => TextCalls { dialect, rules, models, prefix: None },
                 PromptStyle::Short => {

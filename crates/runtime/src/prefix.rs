@@ -60,7 +60,7 @@ impl Instructions {
             capabilities::section(texts, offer, workspace),
             reasoning::section(texts, run.policy.reasoning),
             skills::section(&self.skills, offer, workspace),
-            calling::section(&run.policy, offer, dialect, self.script_languages),
+            calling::section(run, offer, dialect, self.script_languages),
         ];
         sections.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
     }

@@ -118,6 +118,12 @@ impl RunSetup {
         let preference = ModelPreference::new(None, ModelFallback::Refuse);
         let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await?;
         let model = chosen.apply_to(&mut settings);
+        let before = settings.measured;
+        settings.use_measured_preset(&self.sources, &model)?;
+        if settings.measured != before {
+            notices
+                .extend(measured_preset(&settings, &model).map(|notice| SettingsNotice::Sentence(notice.to_string())));
+        }
         if let Some(endpoint) = settings.endpoint.as_ref().filter(|_| model.as_str() != DEMO) {
             for model in agent::chain(&settings, endpoint, &model) {
                 agent::has_key(&model)?;
@@ -168,6 +174,7 @@ impl RunSetup {
             self.settings.use_models(models);
             self.secrets = secrets::known_secrets(&self.env, Some(&self.settings));
         }
+        let goes_on = preference.continued().is_some();
         let chosen = match models::choose(&self.settings, preference.clone(), &locals).await {
             Err(SettingsError::NotUsedUnasked { doubt, base_url }) if preference.asks() => {
                 let preference = match person.uses_model_server(&doubt)? {
@@ -183,9 +190,19 @@ impl RunSetup {
         };
         let mut notices = chosen.notices.clone();
         let model = chosen.apply_to(&mut self.settings);
+        self.settings.use_measured_preset(&self.sources, &model)?;
+        // An open run keeps the preset that it began with.
+        if !goes_on {
+            notices.extend(measured_preset(&self.settings, &model));
+        }
         if model.as_str() != DEMO {
             notices.extend(self.learn(&model).await);
         }
         Ok((model, notices))
     }
+}
+
+/// Says which preset is used because the model did best with it.
+fn measured_preset(settings: &Settings, model: &ModelName) -> Option<ModelNotice> {
+    settings.measured.map(|best| ModelNotice::MeasuredPreset { model: model.clone(), preset: best.preset })
 }

@@ -7,6 +7,8 @@
 //!
 //! [`CountingTool`]s count their executions on disk, so that a test can find out after a crash what ran twice.
 //!
+//! [`FakeOllama`] is a server of Ollama's own interface, by which it downloads models.
+//!
 //! [`mcp`] has fake MCP servers that misbehave on request; [`Packages`] finds installed third-party ones.
 //!
 //! Not everything is scripted: [`LocalModel`] is a real model, and [`SdkJudge`] asks the providers' own SDKs about requests
@@ -21,6 +23,7 @@ mod legality;
 mod local_model;
 pub mod mcp;
 mod model;
+mod ollama;
 mod packages;
 mod plan;
 mod position;
@@ -42,6 +45,7 @@ pub use fault::{BodyPoint, FaultKind, ScriptedFault};
 pub use legality::{history_legality, legality, wire_legality};
 pub use local_model::{ChatTemplate, LocalModel};
 pub use model::{HeardRequest, ScriptedModel};
+pub use ollama::{FakeOllama, PullEnd};
 pub use packages::{Packages, node};
 pub use position::conversation;
 pub use recorded_request::RecordedRequest;

@@ -37,6 +37,9 @@ pub struct RunModel {
     /// How many tools besides the core tools it is offered, in place of the policy's number (S4); 0 means all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools_offered: Option<u16>,
+    /// Whether its server is asked to hold its replies to the schema of one call or an answer, where its calls are JSON (T4).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub constrained: bool,
     /// Whether it is sent images; a model that is not gets a sentence for each.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub images: bool,

@@ -110,8 +110,7 @@ impl ServerAccess {
 
     /// Returns what is known of a model of this server.
     fn run_model(&self, name: ModelName, id: &str, figures: ModelFigures, declared: &DeclaredModel) -> RunModel {
-        let row = known_model(self.kind, id);
-        let config = self.config(id, figures, declared);
+        let (row, config) = (known_model(self.kind, id), self.config(id, figures, declared));
         // Anthropic's endpoint for Chat Completions has no cache.
         let cached = self.kind != ServerKind::Anthropic || config.wire == WireKind::Messages;
         RunModel {
@@ -124,8 +123,9 @@ impl ServerAccess {
             cache: config.abilities.prompt_cache.filter(|_| cached),
             software: declared.software.or(self.kind.software()),
             toolless: config.abilities.native_calls == Ability::No,
-            dialect: figures.dialect.or(row.and_then(|row| row.dialect)),
+            dialect: figures.dialect_of(self.kind, id),
             tools_offered: figures.tools_offered,
+            constrained: figures.constrains(self.kind, &config),
             images: config.sees_images(),
         }
     }

@@ -1,5 +1,7 @@
 //! A model that a door has resolved itself, by its own settings.
 
+use windlass_provider::known_models::best_dialect;
+use windlass_provider::known_models::measured::best_measurement;
 use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{
     Abilities, Ability, DeclaredModel, ModelConfig, ReasoningControl, ResponseFormat, Secret, largest_image,
@@ -74,6 +76,8 @@ pub struct ModelFigures {
     pub dialect: Option<Dialect>,
     /// How many tools besides the core tools it is offered of a large catalogue; 0 means all.
     pub tools_offered: Option<u16>,
+    /// Whether its server is asked to hold its calls to a schema, where they are JSON.
+    pub constrained: Option<bool>,
 }
 
 impl ModelFigures {
@@ -102,5 +106,44 @@ impl ModelFigures {
             silent_reasoning,
             ..known
         }
+    }
+
+    /// Returns the dialect in which a model writes calls: the configured one, else the one that was measured or is known to be
+    /// best for it.
+    #[must_use]
+    pub fn dialect_of(self, server: ServerKind, id: &str) -> Option<Dialect> {
+        self.dialect.or_else(|| best_dialect(server, id))
+    }
+
+    /// Whether its server is asked to hold its calls to a schema: if it is configured, or a measurement shows a gain, and the
+    /// server can.
+    pub(crate) fn constrains(self, server: ServerKind, config: &ModelConfig) -> bool {
+        let measured = || best_measurement(server, &config.model).is_some_and(|best| best.constrained);
+        self.constrained.unwrap_or_else(measured) && config.can_hold_calls()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_provider::ModelConfig;
+    use windlass_provider::server_kind::ServerKind;
+
+    use super::ModelFigures;
+
+    // proves T4: calls are held to a schema only where the entry asks for it and the server can
+    #[test]
+    fn calls_are_constrained_where_the_entry_says_so_and_the_server_can() {
+        let constrains = |server, figures: ModelFigures| {
+            let config = ModelConfig::of(server, "http://127.0.0.1:9/v1", "qwen2.5-coder:1.5b");
+            let config = ModelConfig { abilities: figures.applied_to(config.abilities), ..config };
+            figures.constrains(server, &config)
+        };
+        let asked = ModelFigures { constrained: Some(true), ..ModelFigures::default() };
+        for server in [ServerKind::LlamaCpp, ServerKind::Ollama, ServerKind::LmStudio, ServerKind::Vllm] {
+            assert!(constrains(server, asked), "{server:?}");
+            assert!(!constrains(server, ModelFigures::default()), "{server:?}: no measurement shows a gain");
+        }
+        assert!(!constrains(ServerKind::DeepSeek, asked));
+        assert!(!constrains(ServerKind::LlamaCpp, ModelFigures { json_schema: Some(false), ..asked }));
     }
 }

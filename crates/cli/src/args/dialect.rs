@@ -20,6 +20,11 @@ pub(super) fn parser() -> impl TypedValueParser<Value = Dialect> {
     PossibleValuesParser::new(names).map(|name| dialect_named(&name))
 }
 
+/// Returns a dialect's name, as in windlass.toml.
+pub(crate) fn dialect_name(dialect: Dialect) -> &'static str {
+    DIALECTS.iter().find(|(_, known, _)| *known == dialect).map_or("native", |(name, ..)| *name)
+}
+
 fn dialect_named(name: &str) -> Dialect {
     DIALECTS.iter().find(|(known, ..)| *known == name).map_or(Dialect::Native, |(_, dialect, _)| *dialect)
 }

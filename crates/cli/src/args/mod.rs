@@ -31,6 +31,7 @@ pub(crate) use self::before::MisplacedOptions;
 pub use self::common::{CommonFlags, RuleFlags};
 pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
 pub(crate) use self::deadline::parse as parse_time;
+pub(crate) use self::dialect::dialect_name;
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::models::{ModelsArgs, ModelsCommand};
 pub(crate) use self::name::name;

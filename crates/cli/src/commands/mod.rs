@@ -17,6 +17,7 @@ mod man;
 mod mcp;
 mod mcp_serve;
 pub(crate) mod models;
+mod models_pull;
 pub(crate) mod open_question;
 pub mod prepared_run;
 pub(crate) mod preview;

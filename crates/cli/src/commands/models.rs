@@ -14,7 +14,7 @@ use windlass_setup::{secrets, test_hooks};
 use windlass_vocab::ModelRole;
 
 use super::block_on::block_on;
-use super::prepared_run;
+use super::{models_pull, prepared_run};
 use crate::args::{ModelsArgs, ModelsCommand};
 use crate::error::CommandResult;
 use crate::exit::Exit;
@@ -25,23 +25,29 @@ use crate::streams::{print, print_notice};
 use crate::tty;
 
 pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> CommandResult {
+    let command = match args.command {
+        ModelsCommand::Pull => return models_pull::pull(data_dir, args, env),
+        ModelsCommand::List => ChainCommand::List,
+        ModelsCommand::Test => ChainCommand::Test,
+        ModelsCommand::Probe => ChainCommand::Probe,
+    };
     let sources = prepared_run::gather_unasked(args.flags(data_dir), env)?;
     let mut settings = sources.resolve()?;
     block_on(async {
-        let chosen = choose(&mut settings).await;
+        let chosen = choose(&mut settings, &sources).await;
         let (chosen, learned) = match chosen {
             Ok(chain) => {
-                let asks = match args.command {
-                    ModelsCommand::Probe => AskedServers::All,
-                    ModelsCommand::List | ModelsCommand::Test => AskedServers::Due,
+                let asks = match command {
+                    ChainCommand::Probe => AskedServers::All,
+                    ChainCommand::List | ChainCommand::Test => AskedServers::Due,
                 };
                 let (chain, learned) = learn(chain, &settings, asks).await;
                 (Ok(chain), learned)
             }
             Err(error) => (Err(error), Vec::new()),
         };
-        let (text, exit) = match args.command {
-            ModelsCommand::List => {
+        let (text, exit) = match command {
+            ChainCommand::List => {
                 let chain = chosen.as_deref().map(|chain| (chain, learned.as_slice())).map_err(settings_error);
                 let listing = list(ListedModels {
                     chain,
@@ -54,7 +60,7 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
                 let exit = if listing.chain.is_ok() { Exit::Done } else { Exit::Usage };
                 (if args.json { line(&listing.as_json()) } else { listing.as_text() }, exit)
             }
-            ModelsCommand::Probe => {
+            ChainCommand::Probe => {
                 prepared_run::make_data_dir(&settings.place)?;
                 let known = secrets::known_secrets(&sources.env, Some(&settings));
                 let show = |step: &str| print_notice(&secrets::scrubber(&known).scrub(step));
@@ -66,7 +72,7 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
                     exit,
                 )
             }
-            ModelsCommand::Test => {
+            ChainCommand::Test => {
                 let mut models = chosen?;
                 // Where somebody names models, only those are tried.
                 let roles = if args.names_models() { BTreeMap::new() } else { roles(&settings) };
@@ -87,11 +93,20 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
     })
 }
 
+/// What is done with the models of the chain.
+#[derive(Clone, Copy)]
+enum ChainCommand {
+    List,
+    Test,
+    Probe,
+}
+
 /// Returns the chain as a run would have it.
-async fn choose(settings: &mut Settings) -> Result<Vec<ResolvedModel>, SettingsError> {
+async fn choose(settings: &mut Settings, sources: &Sources) -> Result<Vec<ResolvedModel>, SettingsError> {
     let preference = ModelPreference::new(None, ModelFallback::Refuse);
     let chosen = models::choose(settings, preference, &test_hooks::local_servers()).await?;
     let model = chosen.apply_to(settings);
+    settings.use_measured_preset(sources, &model)?;
     let endpoint = settings.endpoint.as_ref().ok_or(SettingsError::NoServer)?;
     Ok(chain(settings, endpoint, &model))
 }
@@ -146,6 +161,7 @@ pub(crate) fn configured<'a>(sources: &Sources, settings: &Settings) -> ListedMo
     let own = own_models(sources, settings).into_iter();
     ListedModels {
         chain: Err(String::new()),
+        measured: settings.measured,
         roles: roles(settings),
         own: own.map(|(name, model)| (name, model.map_err(|error| settings_error(&error)))).collect(),
         used: settings.endpoints().cloned().collect(),

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use windlass::door::ResolvedModel;
 use windlass_provider::abilities::Ability;
 use windlass_provider::known_models::known_model;
+use windlass_provider::known_models::measured::best_measurement;
+use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{ListedModel, ListingError};
 use windlass_setup::agent;
 use windlass_setup::models::memory::{DatedAnswers, RememberedModel};
@@ -17,6 +19,7 @@ use windlass_vocab::FailureClass;
 
 use super::chain;
 use super::check::Check;
+use crate::models::jobs_text;
 use crate::output::advice::with_failure;
 use crate::output::setting_words::{model_notice, origin_text, settings_error};
 
@@ -36,6 +39,7 @@ pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>, settings: 
             let mut later = agent::chain(settings, &endpoint, &model.value);
             let first = later.remove(0);
             let mut checks = check_first(&endpoint, &first, &settings.place.data_dir.value).await;
+            checks.extend(file_jobs(&first, settings));
             if let Some(first) = checks.first_mut() {
                 first.details = notices.iter().map(model_notice).collect();
             }
@@ -119,14 +123,25 @@ fn check_model(
         };
     }
     if ids.is_empty() {
-        return Check::warn(
-            "model",
-            format!("{address} lists no model"),
-            format!("if it is Ollama: `ollama pull {model}`"),
-        );
+        let advice = if endpoint.kind() == ServerKind::Ollama {
+            format!("`windlass models pull {model} --base-url {address}` downloads it")
+        } else {
+            format!("if it is Ollama: `windlass models pull {model} --base-url {address}`")
+        };
+        return Check::warn("model", format!("{address} lists no model"), advice);
     }
     Check::fail("model", format!("{address} has no model {model}; it has {}", list_some(&ids)))
         .advise("choose one with --model, OPENAI_MODEL or `model` in windlass.toml")
+}
+
+/// Says how the model did in file jobs, where that was measured, and whether what was best for it is used.
+fn file_jobs(model: &ResolvedModel, settings: &Settings) -> Option<Check> {
+    let best = best_measurement(model.kind(), &model.id)?;
+    let used = match settings.measured {
+        Some(_) => "both are used, because nothing else is set".to_owned(),
+        None => format!("your settings say otherwise; the preset {} is used", settings.policy.preset),
+    };
+    Some(Check::ok("measured", format!("{}; {used}", jobs_text(best))))
 }
 
 /// Says what the model can do, where that is known.

@@ -4,10 +4,14 @@ use serde_json::{Value, json};
 use windlass::door::{ModelFigures, ResolvedModel};
 use windlass_provider::DeclaredModel;
 use windlass_provider::abilities::{Abilities, Ability};
+use windlass_provider::known_models::measured::{MeasuredModel, best_measurement, measurements};
 use windlass_provider::known_models::{KnownModel, known_model, list_prices};
 use windlass_provider::server_kind::ServerKind;
 use windlass_setup::models::memory::RememberedModel;
-use windlass_vocab::{ListPrices, NanoMoney, Timestamp};
+use windlass_vocab::{Dialect, ListPrices, NanoMoney, Timestamp};
+
+use super::measured::as_json;
+use crate::args::dialect_name;
 
 /// A model, with what is known of it without a call.
 #[derive(Clone, Debug)]
@@ -22,6 +26,12 @@ pub(crate) struct ModelRow {
     pub(super) abilities: Vec<&'static str>,
     /// The day of the last probe.
     pub(super) probed: Option<String>,
+    /// The dialect that it writes calls in, where its entry, a measurement or the table says one.
+    pub(super) dialect: Option<Dialect>,
+    /// How it did in file jobs, with each setting that was measured.
+    pub(super) measured: Vec<&'static MeasuredModel>,
+    /// The measurement with the best setting.
+    pub(super) best: Option<&'static MeasuredModel>,
     /// Whether it is listed as one of the chain or of a role elsewhere.
     pub(super) in_use: bool,
 }
@@ -71,6 +81,9 @@ impl ModelRow {
             prices: figures.prices.or_else(|| list_prices(kind, id)),
             abilities: abilities.into_iter().filter(|(can, _)| can.is_certain()).map(|(_, name)| name).collect(),
             probed: None,
+            dialect: figures.dialect_of(kind, id),
+            measured: measurements(kind, id),
+            best: best_measurement(kind, id),
             in_use: false,
         }
     }
@@ -94,7 +107,8 @@ impl ModelRow {
         });
         let abilities = (!self.abilities.is_empty()).then(|| self.abilities.join(", "));
         let probed = self.probed.as_ref().map(|date| format!("probed {date}"));
-        let known: Vec<String> = [window, prices, abilities, probed].into_iter().flatten().collect();
+        let dialect = self.dialect.map(|dialect| format!("calls as {}", dialect_name(dialect)));
+        let known: Vec<String> = [window, prices, abilities, dialect, probed].into_iter().flatten().collect();
         if known.is_empty() { "nothing known".to_owned() } else { known.join("; ") }
     }
 
@@ -117,6 +131,8 @@ impl ModelRow {
             "prices": prices,
             "abilities": self.abilities,
             "probed": self.probed,
+            "dialect": self.dialect.map(dialect_name),
+            "measured": self.measured.iter().map(|row| as_json(row)).collect::<Vec<_>>(),
             "in_use": self.in_use,
         })
     }

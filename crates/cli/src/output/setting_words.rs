@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use windlass::door::{KEY_VARIABLE, OLLAMA};
+use windlass_provider::known_models::suggested::FIRST_MODEL;
 use windlass_setup::models::{KnownModels, ModelNotice, Software};
 use windlass_setup::settings::{
     FormerTrust, OwnershipProblem, SettingOrigin, SettingsError, SettingsNotice, UntrustedFolder,
@@ -84,7 +85,7 @@ pub(crate) fn settings_error(error: &SettingsError) -> String {
              windlass.toml. {known}{}",
             match (known, provider) {
                 (KnownModels::None, Some(provider)) if **provider == OLLAMA => {
-                    format!("; there {}", how_to_serve(Software::Ollama))
+                    format!("; `windlass models pull {FIRST_MODEL} --base-url {base_url}` gets one")
                 }
                 (KnownModels::None | KnownModels::Several(_) | KnownModels::NotListed(_), _) => String::new(),
             }
@@ -149,6 +150,7 @@ pub(crate) fn model_notice(notice: &ModelNotice) -> String {
         ModelNotice::Found(text) => text.clone(),
         ModelNotice::NotUsed { base_url, .. } => format!("{notice}. {}", how_to_name(base_url)),
         ModelNotice::NoModelHere { software } => format!("{notice}: {}", how_to_serve(*software)),
+        ModelNotice::MeasuredPreset { .. } => format!("{notice} (choose with --preset)"),
         ModelNotice::UnreadableMemory(_) => format!("{notice}; `windlass models probe` writes it anew"),
     }
 }
@@ -160,10 +162,10 @@ fn how_to_name(base_url: &str) -> String {
     )
 }
 
-fn how_to_serve(software: Software) -> &'static str {
+fn how_to_serve(software: Software) -> String {
     match software {
-        Software::Ollama => "`ollama pull qwen3` gets one",
-        Software::LlamaCpp | Software::Unknown => "start it with `-m MODEL.gguf`",
+        Software::Ollama => format!("`windlass models pull {FIRST_MODEL}` gets one"),
+        Software::LlamaCpp | Software::Unknown => "start it with `-m MODEL.gguf`".to_owned(),
     }
 }
 
@@ -232,13 +234,14 @@ mod tests {
             assert!(text.contains(hint), "{hint}: {text}");
         }
         let text = settings_error(&SettingsError::NoModelHere { software: Software::Ollama });
-        assert!(text.contains("`ollama pull qwen3`"), "{text}");
+        assert!(text.contains("`windlass models pull qwen3:4b` gets one"), "{text}");
         let text = settings_error(&SettingsError::NoModel {
             base_url: "http://gpu:11434/v1".into(),
             provider: Some(&OLLAMA),
             known: KnownModels::None,
         });
-        let expected = "It lists none for conversation; there `ollama pull qwen3` gets one";
+        let expected =
+            "It lists none for conversation; `windlass models pull qwen3:4b --base-url http://gpu:11434/v1` gets one";
         assert!(text.starts_with("no model is named for http://gpu:11434/v1: ") && text.ends_with(expected), "{text}");
         let text = settings_error(&SettingsError::NoServerFor {
             origin: SettingOrigin::Flag("model"),

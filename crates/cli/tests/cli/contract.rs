@@ -5,6 +5,7 @@ mod access;
 mod attachments;
 mod chains;
 mod command_rules;
+mod constrained;
 mod context_files;
 #[cfg(target_os = "linux")]
 mod control;
@@ -28,6 +29,7 @@ mod piped;
 mod planning;
 mod probing;
 mod protected;
+mod pulling;
 mod repeating;
 mod replaying;
 #[cfg(target_os = "linux")]

@@ -3,8 +3,8 @@
 use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact, read_output};
 use windlass_vocab::{
-    EffectClass, EndReason, Failure, FailureClass, Message, NextAttempt, NudgeCause, OutputForm, Policy, Record,
-    RunEnded, StopReason, TurnCapAction, TurnMode,
+    Dialect, EffectClass, EndReason, Failure, FailureClass, Message, NextAttempt, NudgeCause, OutputForm, Policy,
+    Record, RunEnded, RunModel, StopReason, TurnCapAction, TurnMode,
 };
 
 const FITS: Move = Move::Text("{\"n\": 1}");
@@ -195,4 +195,48 @@ fn an_output_that_a_server_refuses_is_asked_for_in_another_form() {
     started(&mut plain);
     refuse(&mut plain);
     assert_eq!(plain.nexts(), [NextAttempt::End]);
+}
+
+// proves T4: a server that refuses the schema of calls is asked without it, and not again in the session
+#[test]
+fn a_run_goes_on_without_a_schema_of_calls_that_its_server_refuses() {
+    let refuse = |world: &mut World, status| {
+        world.say("go");
+        while !matches!(world.owed()[..], [Effect::CallModel { .. }]) {
+            let effect = world.owed().remove(0);
+            let fact = world.perform(&effect);
+            world.put(fact);
+        }
+        let Some(Effect::CallModel { key, model, .. }) = world.owed().first().cloned() else { panic!("a call") };
+        let held = world.state.control.constrains(&model);
+        let failure = Failure { status: Some(status), ..Failure::new(FailureClass::BadRequest, "unknown field") };
+        world.put(Fact::Failed { attempt: key, failure, usage: None });
+        (model, held)
+    };
+    let with = |constrained, dialect| {
+        let mut world = World::new("default", vec![Move::Text("done"), Move::Text("done")]);
+        let model = |name| RunModel { constrained, dialect: Some(dialect), ..RunModel::named(name) };
+        world.run_settings.models = vec![model("first"), model("second")];
+        world
+    };
+    let mut world = with(true, Dialect::BareJson);
+    let (model, held) = refuse(&mut world, 400);
+    assert!(held && !world.state.control.constrains(&model) && world.state.control.answers_in_json(&model));
+    assert_eq!(world.nexts(), [NextAttempt::Output { form: OutputForm::Prompt }]);
+    world.crash();
+    assert_eq!(world.finish().reason, EndReason::Completed);
+    let (_, held) = refuse(&mut world, 400);
+    assert!(!held, "it is remembered");
+    assert_eq!(world.nexts().last(), Some(&NextAttempt::End));
+    for (constrained, dialect, status) in
+        [(false, Dialect::BareJson, 400), (true, Dialect::ToolTag, 400), (true, Dialect::BareJson, 404)]
+    {
+        let mut world = with(constrained, dialect);
+        refuse(&mut world, status);
+        assert_ne!(
+            world.nexts().first(),
+            Some(&NextAttempt::Output { form: OutputForm::Prompt }),
+            "{dialect:?} {status}"
+        );
+    }
 }

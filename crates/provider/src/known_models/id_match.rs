@@ -26,6 +26,11 @@ impl AskedId {
         self.variant.as_deref()
     }
 
+    /// Whether a word of the id is this one.
+    pub(super) fn has_part(&self, word: &str) -> bool {
+        self.name.split(['-', ':', '.', '_']).any(|part| part == word)
+    }
+
     /// Whether Ollama forwards the model to its own servers.
     pub(super) fn is_in_the_cloud(&self) -> bool {
         self.name.split_once(':').is_some_and(|(_, tag)| tag == "cloud" || tag.ends_with("-cloud"))
@@ -48,9 +53,9 @@ impl AskedId {
     }
 }
 
-/// Returns an id without what stands before its last slash.
+/// Returns an id without what stands before its last slash: a vendor, or the folders of a file.
 fn without_vendor(id: &str) -> &str {
-    id.rsplit('/').next().unwrap_or(id)
+    id.rsplit(['/', '\\']).next().unwrap_or(id)
 }
 
 fn hyphenated(id: &str) -> String {
@@ -71,7 +76,7 @@ fn is_snapshot(rest: &str) -> bool {
 }
 
 /// Whether a name is `known`, or that with a tag or a size. Where `known` itself contains a size (`gemma3:1b`), what
-/// follows is a variant of it; others than Ollama write a hyphen before the size.
+/// follows is a variant of it or the rest of a file's name; others than Ollama write a hyphen before the size.
 fn is_size_of(name: &str, known: &str) -> bool {
     match known.split_once(':') {
         None => name.strip_prefix(known).is_some_and(|rest| match rest.as_bytes() {
@@ -81,7 +86,7 @@ fn is_size_of(name: &str, known: &str) -> bool {
         }),
         Some((family, size)) => {
             let sized = name.strip_prefix(family).and_then(|rest| rest.strip_prefix([':', '-'])?.strip_prefix(size));
-            sized.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            sized.is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
         }
     }
 }

@@ -12,16 +12,18 @@ mod anthropic;
 mod gemini;
 mod hosted;
 mod id_match;
+pub mod measured;
 mod mistral;
 mod open_weights;
 mod openai;
 mod qwen;
 mod row;
+pub mod suggested;
 mod xai_deepseek;
 
 pub use crate::known_models::row::{IdScope, KnownModel};
 use crate::server_kind::ServerKind;
-use windlass_vocab::ListPrices;
+use windlass_vocab::{Dialect, ListPrices};
 
 /// The day the figures were gathered.
 pub const TABLE_DATE: &str = "2026-08-08";
@@ -70,6 +72,14 @@ pub fn list_prices(server: ServerKind, id: &str) -> Option<ListPrices> {
     let row = known_model(server, id)?;
     let forwards = server == ServerKind::OpenRouter && is_sold_by_maker_only(row.seller);
     if row.seller == server || forwards { row.prices } else { None }
+}
+
+/// Returns the dialect in which a model writes calls best: that of its best measurement, else that of its row; `None` where
+/// neither says one.
+#[must_use]
+pub fn best_dialect(server: ServerKind, id: &str) -> Option<Dialect> {
+    let measured = measured::best_measurement(server, id).map(|best| best.dialect);
+    measured.or_else(|| known_model(server, id)?.dialect)
 }
 
 /// Returns who sells a model under this id, the makers of models first. An id with a vendor's prefix tells nobody: several

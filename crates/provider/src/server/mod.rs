@@ -7,6 +7,7 @@ pub(crate) mod connection_failure;
 pub(crate) mod declared;
 pub(crate) mod endpoint;
 pub(crate) mod listing;
+pub(crate) mod pull;
 pub(crate) mod questions;
 pub(crate) mod report;
 pub(crate) mod retry_after;

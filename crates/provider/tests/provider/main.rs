@@ -10,6 +10,7 @@ mod image_requests;
 mod messages_answers;
 mod messages_requests;
 mod network;
+mod pulling;
 mod recorded;
 mod recorded_chat_requests;
 mod recorded_requests;

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 use windlass_provider::chat::encode;
+use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{
     Abilities, Delivery, LengthField, ModelConfig, ModelRequest, ReasoningReturn, RequestBody, ResponseFormat, Segments,
 };
@@ -368,4 +369,34 @@ fn the_schema_of_an_output_leaves_the_stable_bytes_alone() {
     let typed = encode(&config(), &typed, &mut Segments::default()).unwrap();
     assert_eq!(plain.stable, typed.stable);
     assert_ne!(plain.closing, typed.closing);
+}
+
+// proves T4: each kind of server that people run themselves gets the schema of a reply in the field it takes
+#[test]
+fn the_schema_of_one_call_is_sent_to_servers_that_can_hold_to_it() {
+    let schema = r#"{"type":"object","anyOf":[{"type":"object","properties":{"name":{"const":"local.read_file"},"arguments":{}}}]}"#;
+    let spec = OutputSpec { name: "reply".into(), schema: Json::parse(schema).unwrap() };
+    // Where calls are text, no tool is defined on the wire.
+    let (context, history) = (context(vec![]), history());
+    let asked = ModelRequest { output: Some(&spec), ..request(&context, &history) };
+    for (kind, is_sent) in [
+        (ServerKind::LlamaCpp, true),
+        (ServerKind::Ollama, true),
+        (ServerKind::LmStudio, true),
+        (ServerKind::Vllm, true),
+        (ServerKind::Other, true),
+        (ServerKind::DeepSeek, false),
+    ] {
+        let config = ModelConfig::of(kind, "http://models.test/v1", "m");
+        assert_eq!(config.can_hold_calls(), is_sent, "{kind:?}");
+        if is_sent {
+            let body = encode(&config, &asked, &mut Segments::default()).unwrap();
+            let closing = String::from_utf8(body.closing.to_vec()).unwrap();
+            let field = format!(
+                r#""response_format":{{"type":"json_schema","json_schema":{{"name":"reply","schema":{schema}}}}}"#
+            );
+            assert!(closing.contains(&field), "{kind:?}: {closing}");
+            assert!(json_of(&config, &asked).get("tools").is_none(), "{kind:?}");
+        }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use windlass_vocab::ModelName;
+
 use super::memory::UnreadableMemory;
 use super::software::Software;
 
@@ -24,6 +26,13 @@ pub enum ModelNotice {
         /// The server's program.
         software: Software,
     },
+    /// A preset was chosen that nobody named, because the model did best with it.
+    MeasuredPreset {
+        /// The model.
+        model: ModelName,
+        /// The preset.
+        preset: &'static str,
+    },
     /// What was remembered of a model can't be read, and is left out.
     UnreadableMemory(UnreadableMemory),
 }
@@ -35,6 +44,9 @@ impl fmt::Display for ModelNotice {
             Self::NotUsed { doubt, .. } => write!(f, "{doubt}; it is not used unasked"),
             Self::NoModelHere { software } => {
                 write!(f, "{} runs on this machine but has no model yet", software.name())
+            }
+            Self::MeasuredPreset { model, preset } => {
+                write!(f, "the preset {preset} is used: {model} did best with it in measured file jobs")
             }
             Self::UnreadableMemory(UnreadableMemory { path, problem }) => {
                 write!(f, "{} can't be read ({problem}); what it said of a model is left out", path.display())

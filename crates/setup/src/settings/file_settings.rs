@@ -65,6 +65,8 @@ pub(super) struct FileModel {
     pub(super) dialect: Option<Spanned<Dialect>>,
     /// How many tools it is offered of a large catalogue.
     pub(super) tools_offered: Option<Spanned<u16>>,
+    /// Whether its server is asked to hold its calls to a schema.
+    pub(super) constrained: Option<Spanned<bool>>,
 }
 
 /// A table `[agents.NAME]` as it is written.

@@ -28,6 +28,7 @@ mod hidden;
 mod ignored_setting;
 mod key_lookup;
 mod left_out;
+mod measured_preset;
 mod misnamed;
 mod mode;
 mod model_endpoint;
@@ -61,6 +62,7 @@ use std::path::PathBuf;
 
 use windlass::door::PROVIDERS;
 use windlass_mcp::ServerName;
+use windlass_provider::known_models::measured::MeasuredModel;
 use windlass_tools::HostPattern;
 use windlass_vocab::{ModelName, ModelRole, Policy};
 
@@ -113,6 +115,8 @@ pub struct Settings {
     pub role_models: BTreeMap<ModelRole, Vec<FallbackModel>>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
+    /// The measurement that the policy's preset is from, where nobody chose one and the model was measured.
+    pub measured: Option<&'static MeasuredModel>,
     /// The dialects that are chosen for all models.
     pub dialects: ChosenDialects,
     /// The agent's name.
@@ -234,9 +238,7 @@ impl Sources {
         notices.extend(problems);
         notices.extend(wide_workspace::notice(&self.workspace, self.env.home().as_deref()));
         notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
-        let hidden = hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?;
-        let (mut policy, looser) = policy::policy(self)?;
-        policy.hidden.extend(hidden);
+        let (policy, looser) = self.run_policy(policy::USUAL_PRESET, permissions.mode.value)?;
         left_out.extend(looser);
         notices.extend(self.notice_of(left_out));
         Ok(Settings {
@@ -247,6 +249,7 @@ impl Sources {
             fallbacks: model_settings.fallbacks,
             role_models: model_settings.role_models,
             policy,
+            measured: None,
             dialects: ChosenDialects::of(self),
             agent: agents::chosen(self)?.name,
             system: system::system(self)?,

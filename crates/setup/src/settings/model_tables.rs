@@ -5,7 +5,7 @@ use toml::Spanned;
 use windlass::door::{ModelFigures, NamedModel, NamedServer};
 use windlass_provider::ReasoningControl;
 use windlass_provider::abilities::EffortLevel;
-use windlass_vocab::{ListPrices, ModelName, NanoMoney, Prices};
+use windlass_vocab::{Dialect, ListPrices, ModelName, NanoMoney, Prices};
 
 use super::error::SettingsError;
 use super::file::SettingsFile;
@@ -117,9 +117,24 @@ fn figures(file: &SettingsFile, table: &FileModel) -> Result<ModelFigures, Setti
         tools: ability(&table.tools),
         json_schema: ability(&table.json_schema),
         reasoning: reasoning.map(|reasoning| reasoning.value),
-        dialect: table.dialect.as_ref().map(|dialect| *dialect.get_ref()),
+        dialect: dialect(file, table)?,
         tools_offered: table.tools_offered.as_ref().map(|count| *count.get_ref()),
+        constrained: ability(&table.constrained),
     })
+}
+
+/// Returns the dialect of a model. Only calls that are JSON can be held to a schema.
+fn dialect(file: &SettingsFile, table: &FileModel) -> Result<Option<Dialect>, SettingsError> {
+    let named = table.dialect.as_ref().map(|dialect| *dialect.get_ref());
+    match (&table.constrained, named) {
+        (Some(constrained), Some(Dialect::BareJson) | None) if *constrained.get_ref() => Ok(Some(Dialect::BareJson)),
+        (Some(constrained), Some(_)) if *constrained.get_ref() => {
+            let problem =
+                "only calls that are JSON can be held to a schema: write `dialect = \"bare_json\"`, or no dialect";
+            Err(SettingsError::wrong(file.origin(constrained), problem))
+        }
+        (Some(_) | None, named) => Ok(named),
+    }
 }
 
 /// Parses how a model reasons.
@@ -182,7 +197,7 @@ fn nano_dollars(text: &str) -> Option<NanoMoney> {
 mod tests {
     use std::path::Path;
 
-    use windlass_vocab::NanoMoney;
+    use windlass_vocab::{Dialect, NanoMoney};
 
     use super::super::file::{SettingsFile, SettingsScope};
     use super::super::tests::SettingsFixture;
@@ -240,6 +255,27 @@ mod tests {
         let figures = given.settings().table.expect("a table").figures;
         assert_eq!((figures.tools, figures.images, figures.json_schema), (Some(false), Some(true), Some(false)));
         assert_eq!((figures.reasoning, figures.tools_offered), (Some(ReasoningControl::NoReasoning), Some(8)));
+    }
+
+    // proves T4: only calls that are JSON can be held to a schema
+    #[test]
+    fn constrained_calls_are_json() {
+        let given = |rows: &str| {
+            let table = format!("[models.m]\nmodel = 'ollama:qwen3'\n{rows}\n[policy]\ndialects = ['bracket']\n");
+            SettingsFixture::nothing().user(&table).flags(|flags| flags.model = Some("m".into()))
+        };
+        let figures = |rows: &str| given(rows).settings().table.expect("a table").figures;
+        for (rows, dialect, constrained) in [
+            ("constrained = true", Some(Dialect::BareJson), Some(true)),
+            ("constrained = true\ndialect = 'bare_json'", Some(Dialect::BareJson), Some(true)),
+            ("constrained = false\ndialect = 'tool_tag'", Some(Dialect::ToolTag), Some(false)),
+            ("", None, None),
+        ] {
+            assert_eq!((figures(rows).dialect, figures(rows).constrained), (dialect, constrained), "{rows}");
+        }
+        let file = |text: &str| SettingsFile::parse(Path::new("/u/windlass.toml"), SettingsScope::User, text);
+        let wrong = file("[models.m]\nconstrained = true\ndialect = 'tool_tag'").map(|_| ()).expect_err("refused");
+        assert!(wrong.to_string().contains("only calls that are JSON"), "{wrong}");
     }
 
     // proves X1, M2: each model of a chain can have the key of its own server, which goes to no other

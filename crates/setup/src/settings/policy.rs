@@ -13,25 +13,24 @@ use super::nearest;
 use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
-/// Returns the policy of a new run, and the dropped values of a project's file that would loosen it.
-pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>), SettingsError> {
-    let Sources { flags, env, project, user, .. } = sources;
+/// The preset of a run for which nothing says another.
+pub(super) const USUAL_PRESET: &str = "default";
+
+/// Returns the policy of a new run, and the dropped values of a project's file that would loosen it. `usual` is the preset
+/// where nobody names one.
+pub(super) fn policy(sources: &Sources, usual: &str) -> Result<(Policy, Vec<IgnoredSetting>), SettingsError> {
+    let Sources { flags, project, user, .. } = sources;
     let trusted = project.as_ref().filter(|_| sources.trusts_project());
     let untrusted = project.as_ref().filter(|_| trusted.is_none());
-    let chosen = match Sourced::flag("preset", flags.preset.clone()) {
-        Some(flag) => Some(flag),
-        None => env.text("WINDLASS_PRESET")?,
-    };
-    let named_in = |file: Option<&SettingsFile>| file.and_then(|file| file.sourced(&file.settings.preset));
-    let own = chosen.clone().or_else(|| named_in(trusted)).or_else(|| named_in(user.as_ref()));
-    let own = named_preset(own.unwrap_or_else(|| Sourced::new("default".to_owned(), SettingOrigin::Default)))?.value;
+    let own = chosen_preset(sources)?.unwrap_or_else(|| Sourced::new(usual.to_owned(), SettingOrigin::Default));
+    let own = named_preset(own)?.value;
     let in_files = [user.as_ref(), trusted].into_iter().flatten();
     let mut policy = in_files.fold(own, |policy, file| policy.with(&file.settings.policy));
     let over = over_files(sources)?;
     let mut left_out = Vec::new();
     if let Some(file) = untrusted {
         let mut tightening = TightenedPolicy { file, policy, left_out: &mut left_out };
-        if let (None, Some(theirs)) = (chosen, named_in(untrusted)) {
+        if let (None, Some(theirs)) = (preset_over_files(sources)?, named_in(untrusted)) {
             tightening.preset(&named_preset(theirs)?);
         }
         tightening.rows(&over);
@@ -39,6 +38,25 @@ pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>),
     }
     let policy = policy.with(&over);
     Ok((if flags.plan { planning(policy)? } else { policy }, left_out))
+}
+
+/// Returns the preset that a person names.
+pub(super) fn chosen_preset(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
+    let trusted = sources.project.as_ref().filter(|_| sources.trusts_project());
+    let in_files = || named_in(trusted).or_else(|| named_in(sources.user.as_ref()));
+    Ok(preset_over_files(sources)?.or_else(in_files))
+}
+
+/// Returns the preset that a flag or a variable names.
+fn preset_over_files(sources: &Sources) -> Result<Option<Sourced<String>>, SettingsError> {
+    match Sourced::flag("preset", sources.flags.preset.clone()) {
+        Some(flag) => Ok(Some(flag)),
+        None => sources.env.text("WINDLASS_PRESET"),
+    }
+}
+
+fn named_in(file: Option<&SettingsFile>) -> Option<Sourced<String>> {
+    file.and_then(|file| file.sourced(&file.settings.preset))
 }
 
 /// Returns the policy of a run that a plan was asked for (S3). One that never plans can't be asked to.

@@ -74,6 +74,10 @@ impl SettingsFixture {
         self
     }
 
+    pub(super) fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
     pub(super) fn settings(&self) -> Settings {
         self.sources.resolve().expect("it resolves")
     }

@@ -30,6 +30,7 @@
 mod accepted_forms;
 mod block;
 mod bracket;
+mod constrained;
 mod explain;
 mod fence_scan;
 mod json;
@@ -57,6 +58,7 @@ pub(crate) mod xml;
 use windlass_vocab::ReplyCall;
 
 pub use accepted_forms::{AcceptedForms, CallLimit};
+pub use constrained::{ConstrainedEnd, ConstrainedReply, LONGEST_TEXT, SchemaUse, read_constrained, reply_schema};
 pub use malformed_call::MalformedCall;
 pub use offered_tools::{NamedTools, OfferedTools};
 pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};

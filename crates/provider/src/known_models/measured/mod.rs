@@ -1,0 +1,104 @@
+//! How models did in the file jobs of `cargo xtask jobs`, one row for each setting that was measured.
+//!
+//! The setting with which a model did best is used for it where a person chose none. To add a measurement, paste the
+//! row that `cargo xtask jobs` prints into `rows.rs`, in place of the one with the same setting if there is one.
+
+mod rows;
+
+use std::cmp::Ordering;
+
+use super::id_match::AskedId;
+use super::row::{IdScope, KnownModel};
+use crate::server_kind::ServerKind;
+use windlass_vocab::Dialect;
+
+/// How a model did with one setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MeasuredModel {
+    /// Its id with its size, as Ollama writes it. Other servers' names for the same model are found by it.
+    pub id: &'static str,
+    /// The quantization of the file that was measured.
+    pub weights: &'static str,
+    /// The day of the measurement: `2026-01-31`.
+    pub date: &'static str,
+    /// The commit that was measured.
+    pub commit: &'static str,
+    /// The preset.
+    pub preset: &'static str,
+    /// The dialect of its calls.
+    pub dialect: Dialect,
+    /// Whether its replies were held to the schema of one call.
+    pub constrained: bool,
+    /// Jobs that need tools.
+    pub needs_tools: JobTally,
+    /// Questions that the files answer.
+    pub questions: JobTally,
+    /// Talk, where no tool may be called.
+    pub talk: JobTally,
+    /// Jobs that are unclear or must not be done, where nothing may change.
+    pub refusals: JobTally,
+    /// Tries of all kinds in which a file changed though nobody asked for it.
+    pub unasked_changes: JobTally,
+}
+
+/// How many of the tries were so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobTally {
+    /// Those that were.
+    pub count: u32,
+    /// All.
+    pub tries: u32,
+}
+
+impl JobTally {
+    /// Returns so many of so many.
+    #[must_use]
+    pub const fn of(count: u32, tries: u32) -> Self {
+        Self { count, tries }
+    }
+
+    /// Compares the shares, without rounding.
+    fn compare(self, other: Self) -> Ordering {
+        let part = |one: Self, other: Self| u64::from(one.count) * u64::from(other.tries);
+        part(self, other).cmp(&part(other, self))
+    }
+}
+
+/// Returns all measurements.
+pub fn measured_models() -> impl Iterator<Item = &'static MeasuredModel> {
+    rows::ROWS.iter()
+}
+
+/// Returns the measurements of a model that has this id on a server of this kind.
+#[must_use]
+pub fn measurements(server: ServerKind, id: &str) -> Vec<&'static MeasuredModel> {
+    let asked = AskedId::new(server, id);
+    // Weights before they learned to follow instructions are another model.
+    if asked.has_part("base") {
+        return Vec::new();
+    }
+    let is_of = |id: &'static str| asked.matches(&KnownModel::named(ServerKind::Ollama, id, IdScope::Sizes));
+    let rows: Vec<_> = measured_models().filter(|row| is_of(row.id)).collect();
+    let longest = rows.iter().map(|row| row.id.len()).max().unwrap_or_default();
+    rows.into_iter().filter(|row| row.id.len() == longest).collect()
+}
+
+/// Returns the measurement with the setting in which a model did most of the jobs that need tools; `None` if it was not
+/// measured, or did none of them.
+#[must_use]
+pub fn best_measurement(server: ServerKind, id: &str) -> Option<&'static MeasuredModel> {
+    best(&measurements(server, id))
+}
+
+/// A constrained setting must be better than the others to be best: it costs the server time.
+fn best(rows: &[&'static MeasuredModel]) -> Option<&'static MeasuredModel> {
+    let able = rows.iter().copied().filter(|row| row.needs_tools.count > 0);
+    able.reduce(|best, row| match row.needs_tools.compare(best.needs_tools) {
+        Ordering::Greater => row,
+        Ordering::Equal if best.constrained && !row.constrained => row,
+        Ordering::Equal | Ordering::Less => best,
+    })
+}
+
+#[cfg(test)]
+mod tests;

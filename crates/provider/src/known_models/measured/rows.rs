@@ -1,0 +1,63 @@
+//! The measurements, by model and setting. docs/models.md says how they were made.
+
+use super::{JobTally, MeasuredModel};
+use windlass_vocab::Dialect;
+
+pub(super) const ROWS: &[MeasuredModel] = &[
+    MeasuredModel {
+        id: "qwen2.5-coder:1.5b",
+        weights: "Q4_K_M",
+        date: "2026-11-17",
+        commit: "fd92f2f",
+        preset: "default",
+        dialect: Dialect::ToolTag,
+        constrained: false,
+        needs_tools: JobTally::of(6, 20),
+        questions: JobTally::of(0, 4),
+        talk: JobTally::of(1, 5),
+        refusals: JobTally::of(1, 3),
+        unasked_changes: JobTally::of(12, 32),
+    },
+    MeasuredModel {
+        id: "qwen2.5-coder:1.5b",
+        weights: "Q4_K_M",
+        date: "2026-11-17",
+        commit: "fd92f2f",
+        preset: "local-model",
+        dialect: Dialect::Native,
+        constrained: false,
+        needs_tools: JobTally::of(0, 20),
+        questions: JobTally::of(1, 4),
+        talk: JobTally::of(2, 5),
+        refusals: JobTally::of(3, 3),
+        unasked_changes: JobTally::of(0, 32),
+    },
+    MeasuredModel {
+        id: "qwen2.5-coder:1.5b",
+        weights: "Q4_K_M",
+        date: "2026-11-17",
+        commit: "fd92f2f",
+        preset: "local-model",
+        dialect: Dialect::ToolBlock,
+        constrained: false,
+        needs_tools: JobTally::of(2, 20),
+        questions: JobTally::of(0, 4),
+        talk: JobTally::of(1, 5),
+        refusals: JobTally::of(1, 3),
+        unasked_changes: JobTally::of(9, 32),
+    },
+    MeasuredModel {
+        id: "qwen2.5-coder:1.5b",
+        weights: "Q4_K_M",
+        date: "2026-11-17",
+        commit: "8c9641a",
+        preset: "local-model",
+        dialect: Dialect::ToolTag,
+        constrained: false,
+        needs_tools: JobTally::of(25, 60),
+        questions: JobTally::of(8, 12),
+        talk: JobTally::of(12, 15),
+        refusals: JobTally::of(5, 9),
+        unasked_changes: JobTally::of(10, 96),
+    },
+];

@@ -1,0 +1,184 @@
+//! Replies that a server holds to a schema: one call of an offered tool, or the answer. The schema only saves a model from
+//! writing what can't be read; what it wrote is read and checked like any other reply.
+//!
+//! Every text is bounded, because small models go on for ever where a grammar lets them. A text that reaches the bound was
+//! cut, and is not used.
+
+use serde_json::{Map, Value, json};
+use windlass_vocab::{Json, ToolSpec};
+
+/// The most characters of a text. Servers turn the bound into a rule for each character, and refuse more than 2,000.
+pub const LONGEST_TEXT: usize = 1_000;
+/// The most items of a list.
+const MOST_ITEMS: usize = 20;
+/// How deep a schema is followed; a text stands for what is deeper.
+const DEEPEST: usize = 6;
+
+/// The key of an answer.
+const ANSWER: &str = "answer";
+
+/// A reply that was held to the schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConstrainedReply {
+    /// The answer.
+    Answer {
+        /// Its text.
+        text: String,
+        /// Whether it may be all of it.
+        end: ConstrainedEnd,
+    },
+    /// A text in a call was cut at the bound, so the call must not be made.
+    CutCall,
+    /// A call, or something that the schema did not prevent: to be read as any reply.
+    Other,
+}
+
+/// Whether the server was asked to hold a reply to the schema. Where it was not, nothing bounds a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchemaUse {
+    /// It was.
+    Sent,
+    /// The model was only told of the form.
+    Told,
+}
+
+/// Whether a text is all that the model wanted to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConstrainedEnd {
+    /// It is.
+    Whole,
+    /// The bound cut it.
+    Cut,
+}
+
+/// Returns the schema of a reply to which these tools are offered. Properties stand in the order in which they are required,
+/// since a model writes them in the order of the schema; optional ones are left out, as in the short form of a tool, because
+/// small models fill in whatever they may.
+#[must_use]
+pub fn reply_schema(offer: &[ToolSpec]) -> Option<Json> {
+    let answer = object(&[(ANSWER.to_owned(), text())]);
+    let calls = offer.iter().map(|spec| {
+        let name = json!({ "const": spec.name.as_str() }).to_string();
+        let whole = spec.schema.to_value();
+        object(&[("name".to_owned(), name), ("arguments".to_owned(), bounded(&whole, &whole, 0))])
+    });
+    let forms: Vec<String> = calls.chain([answer]).collect();
+    Json::parse(&format!(r#"{{"type":"object","anyOf":[{}]}}"#, forms.join(","))).ok()
+}
+
+/// Reads a reply of a model that was told of this form, as far as it differs from other replies.
+#[must_use]
+pub fn read_constrained(reply: &str, held: SchemaUse) -> ConstrainedReply {
+    let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(reply.trim()) else { return ConstrainedReply::Other };
+    let is_held = held == SchemaUse::Sent;
+    match answer(&fields) {
+        Some(text) => {
+            let end = if is_held && is_cut(text) { ConstrainedEnd::Cut } else { ConstrainedEnd::Whole };
+            ConstrainedReply::Answer { text: text.to_owned(), end }
+        }
+        None if is_held && fields.values().any(holds_cut) => ConstrainedReply::CutCall,
+        None => ConstrainedReply::Other,
+    }
+}
+
+fn answer(fields: &Map<String, Value>) -> Option<&str> {
+    fields.get(ANSWER)?.as_str().filter(|_| fields.len() == 1)
+}
+
+fn is_cut(text: &str) -> bool {
+    text.chars().nth(LONGEST_TEXT - 1).is_some()
+}
+
+fn holds_cut(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_cut(text),
+        Value::Array(items) => items.iter().any(holds_cut),
+        Value::Object(fields) => fields.values().any(holds_cut),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn text() -> String {
+    json!({ "type": "string", "maxLength": LONGEST_TEXT }).to_string()
+}
+
+/// An object with these properties, all of them required, in this order.
+fn object(properties: &[(String, String)]) -> String {
+    let key = |name: &str| Value::from(name).to_string();
+    let rows: Vec<String> = properties.iter().map(|(name, schema)| format!("{}:{schema}", key(name))).collect();
+    let names: Vec<String> = properties.iter().map(|(name, _)| key(name)).collect();
+    format!(
+        r#"{{"type":"object","properties":{{{}}},"required":[{}],"additionalProperties":false}}"#,
+        rows.join(","),
+        names.join(",")
+    )
+}
+
+/// Writes a schema anew with what every server understands, and bounds. `whole` is what references point into.
+fn bounded(schema: &Value, whole: &Value, depth: usize) -> String {
+    if depth > DEEPEST {
+        return text();
+    }
+    if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
+        let target = place.strip_prefix('#').and_then(|place| whole.pointer(place));
+        return target.map_or_else(text, |target| bounded(target, whole, depth + 1));
+    }
+    if let Some((key, fixed)) = ["const", "enum"].iter().find_map(|key| Some((key, schema.get(*key)?))) {
+        return format!(r#"{{"{key}":{fixed}}}"#);
+    }
+    let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+    if let Some(choices) = choices {
+        return any_of(choices.iter().map(|choice| bounded(choice, whole, depth + 1)));
+    }
+    match &schema["type"] {
+        Value::Array(types) => any_of(types.iter().map(|name| {
+            let mut one = schema.clone();
+            one["type"] = name.clone();
+            bounded(&one, whole, depth + 1)
+        })),
+        Value::String(name) => of_type(name, schema, whole, depth),
+        _ if schema.get("properties").is_some() => of_type("object", schema, whole, depth),
+        _ => any_of(["boolean", "number"].iter().map(|name| json!({ "type": name }).to_string()).chain([text()])),
+    }
+}
+
+fn of_type(name: &str, schema: &Value, whole: &Value, depth: usize) -> String {
+    match name {
+        "object" => arguments(schema, whole, depth),
+        "array" => {
+            let items = bounded(&schema["items"], whole, depth + 1);
+            format!(r#"{{"type":"array","items":{items},"maxItems":{MOST_ITEMS}}}"#)
+        }
+        "integer" | "number" | "boolean" | "null" => json!({ "type": name }).to_string(),
+        _ => text(),
+    }
+}
+
+/// The properties that a call must have; where it must have none, those that it may have.
+fn arguments(schema: &Value, whole: &Value, depth: usize) -> String {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
+        return object(&[]);
+    };
+    let bounded = |name: &str| {
+        let property = properties.get(name)?;
+        Some((name.to_owned(), bounded(property, whole, depth + 1)))
+    };
+    let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let required: Vec<_> = required.iter().filter_map(Value::as_str).filter_map(bounded).collect();
+    if !required.is_empty() {
+        return object(&required);
+    }
+    let optional: Vec<String> = properties
+        .keys()
+        .filter_map(|name| bounded(name))
+        .map(|(name, schema)| format!("{}:{schema}", Value::from(name)))
+        .collect();
+    format!(r#"{{"type":"object","properties":{{{}}},"additionalProperties":false}}"#, optional.join(","))
+}
+
+fn any_of(choices: impl Iterator<Item = String>) -> String {
+    format!(r#"{{"anyOf":[{}]}}"#, choices.collect::<Vec<_>>().join(","))
+}
+
+#[cfg(all(test, feature = "json-schema"))]
+mod tests;
