@@ -8,13 +8,14 @@ use std::sync::Arc;
 use tracing::Span;
 use windlass_machine::{AttemptKey, Fact, ListedFiles, Phase, Run, SUMMARY_REQUEST, State, legal};
 use windlass_provider::{Delivery, ModelRequest, Piece, Segments, Sink};
+use windlass_tools::Secrets;
 use windlass_tools::dialect::{PromptStyle, ReplyPiece, ReplyReader, TextEnd, prompt_style};
-use windlass_tools::{Secrets, StreamScrubber};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutputForm,
     OutsideText, Part, Reply, ReplyCall, TurnMode, Usage,
 };
 
+use crate::attempt_channel::AttemptChannel;
 use crate::constrained::{self, UnderstoodReply};
 use crate::cut_call::refuse_cut;
 use crate::estimated_usage::estimated;
@@ -199,33 +200,6 @@ fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> Strin
     }
 }
 
-/// One stream of an attempt: its text, thinking or a call.
-struct AttemptChannel {
-    scrubber: StreamScrubber,
-    offset: u64,
-}
-
-impl AttemptChannel {
-    fn new(secrets: &Secrets) -> Self {
-        Self { scrubber: secrets.stream(), offset: 0 }
-    }
-
-    /// Returns the part of the fragment that certainly holds no secret, with its offset.
-    fn take<'f>(&mut self, fragment: &'f str) -> (u64, Cow<'f, str>) {
-        let clean = self.scrubber.push(fragment);
-        let at = self.offset;
-        self.offset += clean.len() as u64;
-        (at, clean)
-    }
-
-    /// Returns the part that was held back.
-    fn rest(&mut self) -> (u64, Cow<'static, str>) {
-        let (at, rest) = (self.offset, self.scrubber.finish());
-        self.offset += rest.len() as u64;
-        (at, Cow::Owned(rest))
-    }
-}
-
 /// Splits the pieces of one attempt into text, thinking and calls.
 struct PieceReader {
     /// Extracts calls from the text, where text may contain some.
@@ -329,7 +303,7 @@ impl DeltaPublisher {
     /// Publishes the end of thinking, if it had started. It can't yet while the last fragment is held back, because a
     /// secret may have begun there that more thinking would complete.
     fn end_thinking(&mut self) {
-        if self.thought == ThinkingState::Started && !self.thinking.scrubber.holds_back() {
+        if self.thought == ThinkingState::Started && !self.thinking.holds_back() {
             self.thought = ThinkingState::Ended;
             self.publish(self.thinking.offset, DeltaBody::ThinkingEnded {});
         }

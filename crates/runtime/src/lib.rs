@@ -12,6 +12,7 @@
 
 mod attaching;
 mod attempt;
+mod attempt_channel;
 mod breaker;
 mod call;
 mod child_slot;
@@ -46,6 +47,7 @@ mod permission_check;
 mod place;
 mod plan_reply;
 mod plan_steps;
+mod planner_files;
 mod prefix;
 mod retrieval;
 mod retrieve;

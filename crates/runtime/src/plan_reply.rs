@@ -4,21 +4,14 @@ use std::sync::Arc;
 
 use windlass_machine::{AttemptKey, Fact, ListedFiles, Phase, plan_steps};
 use windlass_provider::BoxFuture;
-use windlass_vocab::{Part, RunId, TurnId, TurnMode};
+use windlass_vocab::{Part, TurnMode};
 
 use crate::driver::Driver;
+use crate::planner_files::PlannerFiles;
 use crate::unasked_look::UnaskedLook;
 
 /// The most files that a pattern in a plan is compared with.
 const KNOWN_FILES: usize = 5_000;
-
-/// The files of the workspace when the planner was asked.
-#[derive(Debug, Default)]
-pub(crate) struct PlannerFiles {
-    /// The turn they were listed for.
-    turn: Option<(RunId, TurnId)>,
-    pub(crate) files: ListedFiles,
-}
 
 impl Driver {
     /// Returns the listing that a planner's call is still to be made with; `None` for other calls, or where it is there.

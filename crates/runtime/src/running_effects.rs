@@ -16,7 +16,7 @@ use crate::child_slot::ChildSlot;
 use crate::elicit::{AskingCall, OpenElicitations};
 use crate::known_names::KnownNames;
 use crate::offering::{Offering, PinnedRun};
-use crate::plan_reply::PlannerFiles;
+use crate::planner_files::PlannerFiles;
 use crate::retrieval::gather::Gathered;
 use crate::retrieval::turn_passages::TurnPassages;
 use crate::snapshot::SnapshotKeeper;

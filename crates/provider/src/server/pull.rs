@@ -77,8 +77,11 @@ pub enum PullError {
     Silent(Duration),
 }
 
+/// Makes an error of a message.
+type PullCause = fn(String) -> PullError;
+
 /// What a cause is called in the messages of Ollama and of the systems it runs on. The first that fits counts.
-const CAUSES: &[(&str, fn(String) -> PullError)] = &[
+const CAUSES: &[(&str, PullCause)] = &[
     ("no space left", PullError::NoSpace),
     ("disk quota exceeded", PullError::NoSpace),
     ("not enough space", PullError::NoSpace),

@@ -16,10 +16,13 @@ use windlass_vocab::{
     ToolSpec, TurnMode,
 };
 
+/// The mode of each request, and the tools that it offers.
+type SentOffers = Vec<(TurnMode, Vec<String>)>;
+
 /// A model that keeps which tools each request offers.
 struct OfferReader {
     inner: ScriptedModel,
-    seen: Arc<Mutex<Vec<(TurnMode, Vec<String>)>>>,
+    seen: Arc<Mutex<SentOffers>>,
 }
 
 impl Model for OfferReader {
@@ -75,7 +78,7 @@ fn registry() -> Registry {
 
 /// What a process sent and recorded.
 struct Told {
-    offers: Vec<(TurnMode, Vec<String>)>,
+    offers: SentOffers,
     records: Vec<Record>,
 }
 

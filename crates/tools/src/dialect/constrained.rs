@@ -180,5 +180,6 @@ fn any_of(choices: impl Iterator<Item = String>) -> String {
     format!(r#"{{"anyOf":[{}]}}"#, choices.collect::<Vec<_>>().join(","))
 }
 
-#[cfg(all(test, feature = "json-schema"))]
+#[cfg(test)]
+#[cfg(feature = "json-schema")]
 mod tests;

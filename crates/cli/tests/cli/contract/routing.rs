@@ -82,7 +82,7 @@ fn large_server() -> McpHttpServer {
     McpHttpServer::start(McpScript::with(tools)).expect("a server")
 }
 
-// proves S4, T2: a model reaches what it was not offered in two steps, also after a kill in between
+// proves S4, T2: a model reaches what it was not offered in two steps
 #[test]
 fn a_tool_that_is_left_out_is_looked_for_and_called() {
     let server = large_server();
