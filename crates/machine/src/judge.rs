@@ -21,7 +21,7 @@ use windlass_vocab::{
 };
 
 pub(crate) use self::evidence::{RequestWords, RunEvidence};
-pub(crate) use self::nudge_text::nudge_text;
+pub(crate) use self::nudge_text::{CALLS, SCRIPTS, nudge_text};
 use self::reply::{ReplyWords, answer_claims_change, read_reply};
 pub(crate) use self::request::{RequestKind, RequestReading, read_request};
 

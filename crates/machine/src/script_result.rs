@@ -17,7 +17,7 @@ pub(crate) fn judged_result<'f>(run: &Run, finished: &'f CallFinished) -> Cow<'f
 }
 
 /// Whether a model of the run writes scripts.
-fn has_scripts(run: &Run) -> bool {
+pub(crate) fn has_scripts(run: &Run) -> bool {
     let by_model = run.started.models.iter().any(|model| model.dialect == Some(Dialect::Script));
     by_model || run.policy().dialects.first() == Some(&Dialect::Script)
 }

@@ -6,7 +6,8 @@ use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, Nudged, ReplyFault, S
 use crate::blank::is_blank;
 use crate::control::Run;
 use crate::draft::Draft;
-use crate::judge::{JUDGE_NUDGES, JudgedReply, Judgement, judge, nudge_text};
+use crate::judge::{CALLS, JUDGE_NUDGES, JudgedReply, Judgement, SCRIPTS, judge, nudge_text};
+use crate::script_result::has_scripts;
 use crate::texts;
 
 const CONTINUATIONS: u32 = 3;
@@ -137,7 +138,8 @@ impl Draft<'_> {
     /// Sends a reply back: it leaves the history, and the model is told why, for one turn.
     fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
         let given = self.run().map_or(0, |run| run.rejected_replies);
-        let text = nudge_text(&faults, self.offered(), given);
+        let wording = if self.run().is_some_and(has_scripts) { SCRIPTS } else { CALLS };
+        let text = nudge_text(&faults, self.offered(), &wording, given);
         self.push(Nudged { why: NudgeCause::Reply(nudge), evidence: String::new(), text, faults });
         self.next_turn();
     }

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::{ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use windlass_machine::{Fact, legal};
 use windlass_vocab::{
-    EffectClass, EndReason, EndsBy, Message, MissingChange, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile,
-    PinnedContext, ReplyFault, TurnMode, UnaskedChange, WorkspaceOverview,
+    CommandExit, Dialect, EffectClass, EndReason, EndsBy, Message, MissingChange, Nudge, NudgeCause, Nudged,
+    OutcomeKind, OverviewFile, PinnedContext, ReplyFault, TurnMode, UnaskedChange, WorkspaceOverview,
 };
 
 use crate::support::{KEEPS, Move, World, call, policy};
@@ -224,5 +224,33 @@ proptest! {
         prop_assert_eq!(texts.len(), nudges.len());
         let history = world.state.transcript.history.as_slice();
         prop_assert!(matches!(legal(history), Cow::Borrowed(_)), "{history:?}");
+    }
+}
+
+// proves S1, S2: the exit code of a command may be an answer; a script that ended with an error has failed
+#[test]
+fn an_answer_after_a_script_that_failed_is_sent_back_in_words_of_scripts() {
+    for (dialect, nudges) in [(Dialect::Script, 1), (Dialect::ToolTag, 0)] {
+        let mut policy = policy("local-model");
+        policy.dialects = vec![dialect];
+        let run = || call("t0", EffectClass::ReadOnly);
+        let script =
+            vec![Move::Calls(vec![run()]), Move::Text("There are 3."), Move::Calls(vec![run()]), Move::Text("4.")];
+        let mut world = World::with_policy(policy, script);
+        world.say("How many lines has prices.txt?");
+        let mut failed = false;
+        while world.state.control.run.is_some() {
+            let effect = world.owed().into_iter().next().expect("an open run owes something");
+            let mut fact = world.perform(&effect);
+            if let Fact::CallDone { finished, .. } = &mut fact
+                && !std::mem::replace(&mut failed, true)
+            {
+                finished.exit = Some(CommandExit::Code(1));
+            }
+            world.put(fact);
+        }
+        let told: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
+        assert_eq!(told.len(), nudges, "{dialect:?}: {told:?}");
+        assert!(told.iter().all(|text| text.starts_with("Every script so far failed")), "{told:?}");
     }
 }
