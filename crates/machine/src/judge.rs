@@ -208,11 +208,11 @@ impl Run {
     /// `None` where it did, or where the policy does not ask.
     #[must_use]
     pub fn unasked_change(&self, changes: &[String], loses: &[String]) -> Option<UnaskedChange> {
-        if let Some(path) = changes.iter().chain(loses).find(|path| self.evidence.was_not_to_be_deleted(path)) {
-            return Some(UnaskedChange::AfterDeniedDelete { path: path.clone() });
-        }
         if self.policy().unasked_changes == UnaskedChanges::Allow || (changes.is_empty() && loses.is_empty()) {
             return None;
+        }
+        if let Some(path) = changes.iter().chain(loses).find(|path| self.evidence.was_not_to_be_deleted(path)) {
+            return Some(UnaskedChange::AfterDeniedDelete { path: path.clone() });
         }
         let request = &self.evidence.request.text;
         if read_request(request, &self.evidence.files).kind == RequestKind::Question {

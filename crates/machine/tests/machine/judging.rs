@@ -163,13 +163,13 @@ fn changes_that_were_not_asked_for_need_a_person() {
     assert_eq!(unasked("local-model", "Can you fix the prices?", &prices, &[]), None);
 }
 
-// proves X4, T8: what was not to be deleted is not emptied either, whatever the request and the policy
+// proves X4, T8: what was not to be deleted is not emptied either, where the policy asks about changes
 #[test]
 fn a_file_that_was_not_to_be_deleted_is_not_changed_unasked() {
-    let unasked = |outcome: OutcomeKind| {
+    let unasked = |preset: &str, outcome: OutcomeKind| {
         let denied = call("local.delete_file", EffectClass::Verifiable).with(r#"{"path":"./prices.txt"}"#);
         let script = vec![Move::Calls(vec![denied.coming_out(outcome)]), Move::Text("hi")];
-        let mut world = World::new("default", script);
+        let mut world = World::new(preset, script);
         world.say("Clean up prices.txt.");
         while world.state.control.run.as_ref().expect("a run").turn.0 < 2 {
             let effect = world.owed().into_iter().next().expect("something is owed");
@@ -180,8 +180,10 @@ fn a_file_that_was_not_to_be_deleted_is_not_changed_unasked() {
         (run.unasked_change(&["prices.txt".into()], &[]), run.unasked_change(&["b.txt".into()], &[]))
     };
     let denied = UnaskedChange::AfterDeniedDelete { path: "prices.txt".into() };
-    assert_eq!(unasked(OutcomeKind::Denied), (Some(denied), None));
-    assert_eq!(unasked(OutcomeKind::NotFound), (None, None));
+    assert_eq!(unasked("local-model", OutcomeKind::Denied), (Some(denied), None));
+    assert_eq!(unasked("local-model", OutcomeKind::NotFound), (None, None));
+    // Other presets leave it to the permissions.
+    assert_eq!(unasked("default", OutcomeKind::Denied), (None, None));
 }
 
 /// What a model may do, whatever it was told.
