@@ -17,7 +17,7 @@ usage: cargo xtask jobs [--base-url URL --model NAME] [--preset NAME] [-- FLAGS 
   --parallel N       how many at a time [default: 1]
   --limit SECONDS    how long one may take [default: 300]
   --commands         allow the commands that a job says it may need; else every command is refused
-  --replies          keep every reply as it came, with its request, in replies.jsonl
+  --replies          keep the text of every reply as it came, with its request, in replies.jsonl
   --windlass FILE    the program to measure [default: built here]
   --suite DIR        the jobs [default: fixtures/jobs]
   --out DIR          where results and journals go [default: target/jobs/MODEL-PRESET-DATE]

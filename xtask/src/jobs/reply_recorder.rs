@@ -1,4 +1,4 @@
-//! A proxy before the model's server that keeps every reply as it came.
+//! A proxy before the model's server that keeps the text of every reply as it came.
 //!
 //! The journal of a run has what was read out of a reply: a call that was written as text is a call there. Whether it
 //! was read rightly can only be judged by the text itself, so `replies.jsonl` has a line `{"request", "text"}` for each
