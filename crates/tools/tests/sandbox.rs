@@ -206,10 +206,12 @@ fn ended(exit: CommandExit, text: &str) -> Outcome {
 // proves X3
 fn a_command_writes_in_the_workspace_and_nowhere_else() {
     let room = Room::new();
-    let outcome = room.run("echo in > a && mkdir -p b/c && mv a b/c/d && echo t > /tmp/t && cat b/c/d /tmp/t");
+    let private = format!("/tmp/windlass-test-{}", std::process::id());
+    let line = format!("echo in > a && mkdir -p b/c && mv a b/c/d && echo t > {private} && cat b/c/d {private}");
+    let outcome = room.run(&line);
     assert_eq!(outcome, ended(CommandExit::Code(0), "in\nt\n[exit code 0]"));
     assert_eq!(std::fs::read_to_string(room.workspace.join("b/c/d")).unwrap(), "in\n");
-    assert!(!Path::new("/tmp/t").exists());
+    assert!(!Path::new(&private).exists());
     let outside = room.home.join("x");
     let outcome = room.run(&format!("echo out > {}", outside.display()));
     assert!(outcome.text.contains("\"sandbox\": \"off\""), "{}", outcome.text);

@@ -191,7 +191,8 @@ async fn after_a_crash_the_same_tools_are_left_out() {
     std::fs::write(dir.path().join("a.txt"), "one\n").expect("written");
     let workspace = Arc::new(Workspace::open(dir.path()).expect("a workspace"));
     let write = "<tool name=\"write_file\"><path>b.txt</path><content>x</content></tool>";
-    let steps = || ScriptedModel::new(Script::of([ScriptStep::say(write), ScriptStep::say("It says one.")]));
+    let honest = "I could not write a file: a.txt says one.";
+    let steps = || ScriptedModel::new(Script::of([ScriptStep::say(write), ScriptStep::say(honest)]));
     let agent = || {
         let policy = preset("local-model").expect("a preset");
         let model = RunModel { dialect: Some(Dialect::ToolTag), ..native() };

@@ -68,7 +68,7 @@ fn every_built_in_tool_has_a_schema_that_holds_and_a_description() {
 fn the_list_of_names_has_every_tool_that_is_built_in() {
     let room = Room::with(&[]);
     let mut names: Vec<&str> = room.offer.specs().iter().map(|spec| spec.name.bare()).collect();
-    names.extend(["fetch_url", "read_skill", "recall", "wait_for_servers"]);
+    names.extend(["fetch_url", "find_tools", "read_skill", "recall", "wait_for_servers"]);
     names.sort_unstable();
     assert_eq!(names, windlass_tools::TOOL_NAMES);
 }
