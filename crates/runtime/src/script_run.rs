@@ -1,8 +1,7 @@
 //! Runs whose model writes scripts (T4): what they are offered, how far a script may go, and what its result says.
 
 use windlass_machine::{FileNeed, Phase, Run, State};
-use windlass_tools::dialect::SCRIPT_TOOL;
-use windlass_tools::{Selection, WorkspaceUse};
+use windlass_tools::{RUN_COMMAND, Selection, WorkspaceUse};
 use windlass_vocab::{
     Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, UnaskedChange, UnaskedChanges, WorkspaceOverview,
     shown_path,
@@ -35,8 +34,8 @@ pub(crate) fn script_selection(selection: Selection, run: &Run, overview: Option
     let files = overview.filter(|_| is_first && asks).map(|overview| &overview.files);
     let files = files.map(|files| files.iter().map(|file| file.path.clone()).collect());
     let is_talk = files.is_some_and(|files| run.file_need(&files) == FileNeed::None);
-    let selection = selection.only(SCRIPT_TOOL);
-    if is_talk { selection.without(&[SCRIPT_TOOL]) } else { selection }
+    let selection = selection.only(RUN_COMMAND);
+    if is_talk { selection.without(&[RUN_COMMAND]) } else { selection }
 }
 
 /// Returns what the commands of the open run may do in the workspace. What a script changes is not known before it ran, so
@@ -55,29 +54,29 @@ pub(crate) fn workspace_use(state: &State) -> WorkspaceUse {
 /// Whether the result of a call names the files that it changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeNote {
-    Told,
-    Left,
+    Added,
+    Omitted,
 }
 
 impl ChangeNote {
     /// Returns whether the result of a call with this snapshot names the files that it changed.
     pub(crate) fn of(state: &State, snapshot: SnapshotKind) -> Self {
         match snapshot {
-            SnapshotKind::Workspace if writes_scripts(state) => Self::Told,
-            SnapshotKind::Workspace | SnapshotKind::Paths | SnapshotKind::None => Self::Left,
+            SnapshotKind::Workspace if writes_scripts(state) => Self::Added,
+            SnapshotKind::Workspace | SnapshotKind::Paths | SnapshotKind::None => Self::Omitted,
         }
     }
 
     /// Adds the note to the text of a result, before the lines about the sandbox, which stay at its end.
     pub(crate) fn add_to(self, text: &mut String, files: Option<&FilesChanged>) {
-        let Some(files) = files.filter(|_| self == Self::Told) else { return };
-        let end = line_behind_exit(text).unwrap_or(text.len());
+        let Some(files) = files.filter(|_| self == Self::Added) else { return };
+        let end = end_of_exit_line(text).unwrap_or(text.len());
         text.insert_str(end, &format!("\n[{}]", changes_note(files)));
     }
 }
 
 /// Returns the end of the last line that says how the command ended.
-fn line_behind_exit(text: &str) -> Option<usize> {
+fn end_of_exit_line(text: &str) -> Option<usize> {
     let notes = text.lines().rev().take_while(|line| line.starts_with('[') && line.ends_with(']'));
     let mut end = text.trim_end().len();
     for line in notes {

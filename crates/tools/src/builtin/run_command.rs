@@ -25,6 +25,7 @@ use super::command_output::CommandOutput;
 use super::command_sandbox::{self, CommandEnding, ConfinementNotes, SandboxRequest};
 use super::commands::Commands;
 use super::spec::spec;
+use super::tool_names::RUN_COMMAND;
 use crate::cut::thousands;
 use crate::guard::child::kill_orphaned_group;
 use crate::guard::wire::{GuardReport, GuardRequest, STOP, Stdin};
@@ -73,7 +74,7 @@ impl RunCommand {
             "required": ["command"],
             "additionalProperties": false
         });
-        let spec = spec("run_command", &description, EffectClass::Once, &schema);
+        let spec = spec(RUN_COMMAND, &description, EffectClass::Once, &schema);
         Self { spec, workspace, commands: Arc::new(commands) }
     }
 }

@@ -14,7 +14,7 @@ pub const TOOL_NAMES: &[&str] = &[
     "read_file",
     "read_skill",
     "recall",
-    "run_command",
+    RUN_COMMAND,
     "search_files",
     "task_completion",
     "todo",

@@ -64,7 +64,6 @@ pub use offered_tools::{NamedTools, OfferedTools};
 pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};
 pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
-pub use script::SCRIPT_TOOL;
 pub use script_language::ScriptLanguages;
 pub use text_end::TextEnd;
 

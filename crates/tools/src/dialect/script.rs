@@ -8,9 +8,8 @@ use windlass_vocab::{Json, ReplyCall, ToolName};
 
 use super::opening::CallForm;
 use super::script_language::ScriptLanguage;
+use crate::RUN_COMMAND;
 
-/// The tool that runs scripts.
-pub const SCRIPT_TOOL: &str = "run_command";
 /// Where a server should stop. It is not the fence alone, which also opens a block.
 pub(super) const STOP: &str = "\n```\n";
 /// How Python is run: it leaves no compiled files beside those it imports, and output in the order it was printed.
@@ -76,7 +75,7 @@ pub(super) fn call(language: ScriptLanguage, indent: usize, text: &str) -> Optio
         ScriptLanguage::Shell => script.to_owned(),
     };
     let arguments = json!({ "command": command }).to_string();
-    Some(ReplyCall { provider_id: None, name: SCRIPT_TOOL.to_owned(), arguments, mended: None })
+    Some(ReplyCall { provider_id: None, name: RUN_COMMAND.to_owned(), arguments, mended: None })
 }
 
 /// Returns a text as one word of the shell.
@@ -109,8 +108,8 @@ pub(super) fn written(name: &str, arguments: &Json) -> String {
 
 /// Whether this is the name of the tool that runs scripts.
 pub(super) fn is_script_tool(name: &str) -> bool {
-    name == SCRIPT_TOOL
-        || name.strip_suffix(SCRIPT_TOOL).is_some_and(|server| server.trim_end_matches(['.', '_']) == ToolName::LOCAL)
+    name == RUN_COMMAND
+        || name.strip_suffix(RUN_COMMAND).is_some_and(|server| server.trim_end_matches(['.', '_']) == ToolName::LOCAL)
 }
 
 /// Returns the result of a command in words for whoever wrote it as a script: a script can't set the arguments of the tool

@@ -1,11 +1,12 @@
 //! Code fences in a reply: a call may stand in one that contains nothing else.
 
 use super::ReplyReader;
+use crate::RUN_COMMAND;
 use crate::dialect::accepted_forms::{AfterCall, CallLimit};
 use crate::dialect::opening::{CallOpening, find_opening};
 use crate::dialect::pending_call::{CallPosition, Fence, PendingCall};
 use crate::dialect::reader_state::{FenceLine, ReaderState, ReaderStep, TextBegun};
-use crate::dialect::script::{SCRIPT_TOOL, ScriptOpening, find_script};
+use crate::dialect::script::{ScriptOpening, find_script};
 
 /// The longest fence marker behind which a call is recognized.
 const LONGEST_FENCE: usize = 16;
@@ -40,7 +41,7 @@ impl ReplyReader<'_> {
         if self.accepted.anywhere.script {
             return match find_script(behind, indent) {
                 ScriptOpening::More if self.over.is_none() => ReaderStep::More,
-                ScriptOpening::Yes { kind, body } if self.tools.knows(SCRIPT_TOOL) => {
+                ScriptOpening::Yes { kind, body } if self.tools.knows(RUN_COMMAND) => {
                     let (start, body) = (self.at, self.at + indent + times + body);
                     let pending = PendingCall::new(start, body, kind, CallPosition::Free, Some(fence));
                     self.state = ReaderState::Pending(Box::new(pending));
