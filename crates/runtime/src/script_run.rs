@@ -1,7 +1,7 @@
 //! Runs whose model writes scripts (T4): what they are offered, how far a script may go, and what its result says.
 
 use windlass_machine::{FileNeed, Phase, Run, State};
-use windlass_tools::{RUN_COMMAND, Selection, WorkspaceUse};
+use windlass_tools::{RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
 use windlass_vocab::{
     Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, UnaskedChange, UnaskedChanges, WorkspaceOverview,
     shown_path,
@@ -70,22 +70,8 @@ impl ChangeNote {
     /// Adds the note to the text of a result, before the lines about the sandbox, which stay at its end.
     pub(crate) fn add_to(self, text: &mut String, files: Option<&FilesChanged>) {
         let Some(files) = files.filter(|_| self == Self::Added) else { return };
-        let end = end_of_exit_line(text).unwrap_or(text.len());
-        text.insert_str(end, &format!("\n[{}]", changes_note(files)));
+        text.insert_str(end_of_exit_line(text), &format!("\n[{}]", changes_note(files)));
     }
-}
-
-/// Returns the end of the last line that says how the command ended.
-fn end_of_exit_line(text: &str) -> Option<usize> {
-    let notes = text.lines().rev().take_while(|line| line.starts_with('[') && line.ends_with(']'));
-    let mut end = text.trim_end().len();
-    for line in notes {
-        if ["[exit code ", "[no output; ", "[ended by signal "].iter().any(|start| line.starts_with(start)) {
-            return Some(end);
-        }
-        end = end.saturating_sub(line.len() + 1);
-    }
-    None
 }
 
 fn changes_note(files: &FilesChanged) -> String {

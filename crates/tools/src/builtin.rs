@@ -32,6 +32,7 @@ mod readable_files;
 pub(crate) mod recall;
 #[cfg(feature = "commands")]
 mod run_command;
+mod sandbox_notes;
 mod search_files;
 mod spec;
 mod todo;
@@ -42,8 +43,6 @@ mod write_file;
 use std::sync::Arc;
 
 #[cfg(feature = "commands")]
-pub use command_sandbox::sandbox_notes;
-#[cfg(feature = "commands")]
 pub use commands::Commands;
 pub use ending::ending_tools;
 #[cfg(feature = "fetch")]
@@ -51,6 +50,7 @@ pub use fetch_url::{FetchSettings, fetch_url};
 pub use read_skill::read_skill;
 pub use readable_files::{ContentStamp, readable_files, reads_unasked};
 pub use recall::RECALL;
+pub use sandbox_notes::{end_of_exit_line, sandbox_notes};
 pub use tool_names::{CHANGING_TOOLS, RUN_COMMAND, TOOL_NAMES};
 pub use walk::WalkExtent;
 

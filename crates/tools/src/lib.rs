@@ -121,11 +121,11 @@ pub use ask_policy::AskPolicy;
 pub use attach::image::{LARGEST_IMAGE, image, image_in_base64};
 pub use attach::{AttachError, PdfProgram, attached_file, has_image_ending};
 pub use builtin::{
-    CHANGING_TOOLS, ContentStamp, RECALL, RUN_COMMAND, TOOL_NAMES, WalkExtent, ending_tools, file_tools, read_skill,
-    readable_files, reads_unasked,
+    CHANGING_TOOLS, ContentStamp, RECALL, RUN_COMMAND, TOOL_NAMES, WalkExtent, end_of_exit_line, ending_tools,
+    file_tools, read_skill, readable_files, reads_unasked, sandbox_notes,
 };
 #[cfg(feature = "commands")]
-pub use builtin::{Commands, builtins, sandbox_notes};
+pub use builtin::{Commands, builtins};
 #[cfg(feature = "fetch")]
 pub use builtin::{FetchSettings, fetch_url};
 pub use call_permission::CallPermission;

@@ -167,20 +167,6 @@ impl ConfinementNotes {
     }
 }
 
-/// How the lines about the sandbox begin.
-const NOTE_BEGINNINGS: [&str; 5] =
-    ["[Set aside as ", "[Set aside besides: ", "[Put back: ", "[WARNING: ", "[The sandbox "];
-
-/// Extracts the lines about the sandbox from a command's result, to display them to the person. They come after the
-/// line that reports how the command ended; the command's own output is above that line.
-#[must_use]
-pub fn sandbox_notes(result: &str) -> Vec<&str> {
-    let is_note = |line: &&str| NOTE_BEGINNINGS.iter().any(|begin| line.starts_with(begin)) && line.ends_with(']');
-    let mut notes: Vec<&str> = result.lines().rev().take_while(is_note).collect();
-    notes.reverse();
-    notes.iter().map(|note| note.trim_matches(['[', ']'])).collect()
-}
-
 /// Returns the notes for the model about the cleanup, one line each.
 fn cleanup_hint(cleanup: &CleanupReport) -> String {
     let mut hints = String::new();
@@ -216,6 +202,7 @@ fn one_line_path(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sandbox_notes::sandbox_notes;
     use super::*;
 
     // proves X3
