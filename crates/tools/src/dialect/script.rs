@@ -10,8 +10,9 @@ use super::opening::CallForm;
 use super::script_language::ScriptLanguage;
 use crate::RUN_COMMAND;
 
-/// Where a server should stop. It is not the fence alone, which also opens a block.
-pub(super) const STOP: &str = "\n```\n";
+/// Where a server should stop: where the model begins to invent the result. The end of the block would also end an answer
+/// that shows one.
+pub(super) const STOP: &str = "\nResult of the script:\n";
 /// How Python is run: it leaves no compiled files beside those it imports, and output in the order it was printed.
 const PYTHON: &str = "python3 -Bu -c ";
 /// The words behind a fence that say what its block is.

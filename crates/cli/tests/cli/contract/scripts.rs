@@ -55,7 +55,7 @@ fn a_block_is_run_and_what_it_changed_is_told_and_undone() {
     assert_eq!(told, "Result of the script:\nit's new\n[exit code 0]\n[Changed: a.txt]");
     assert_eq!(bench.read("a.txt").as_deref(), Some("new\n"));
     for request in bench.server.requests() {
-        assert_eq!((&request.body["tools"], &request.body["stop"]), (&Value::Null, &json!(["\n```\n"])));
+        assert_eq!((&request.body["tools"], &request.body["stop"]), (&Value::Null, &json!(["\nResult of the script:\n"])));
     }
     let written = bench.last_request("assistant").concat();
     assert!(written.starts_with("```python\n") && written.contains("print(\"it's new\")\n```"), "{written}");

@@ -62,7 +62,7 @@ fn a_block_in_a_language_that_can_be_run_is_a_command() {
     }
 }
 
-// proves T4: the wire drops the stop sequence, and some models never close a block
+// proves T4: some models never close a block
 #[test]
 fn a_block_without_an_end_is_a_command_unless_it_was_cut_off() {
     for text in ["```python\nprint(1)", "```python\nprint(1)\n", "Now:\n```python\nprint(1)\n"] {
@@ -72,7 +72,20 @@ fn a_block_without_an_end_is_a_command_unless_it_was_cut_off() {
         let told = cut.malformed.expect("malformed").message(Some(Dialect::Script));
         assert!(told.contains("cut off") && told.contains("```python"), "{told}");
     }
-    assert_eq!(stop_sequence(Dialect::Script, CallLimit::Several), Some("\n```\n"));
+}
+
+// proves T4: an answer that shows a block or a file is not cut off; what a model invents is
+#[test]
+fn a_server_stops_only_where_a_result_is_invented() {
+    for calls in [CallLimit::One, CallLimit::Several] {
+        let stop = stop_sequence(Dialect::Script, calls).expect("a stop");
+        for answer in ["Use this:\n\n```\nls\n```\n\nThen go on.", "```text\na\n```\nResult: 3", "```sh\nls\n```\n"] {
+            assert!(!answer.contains(stop), "{answer}");
+        }
+        let invented = format!("```sh\nls\n```\n{}", result(OutcomeKind::Ok, "a.txt"));
+        let sent = invented.split(stop).next().expect("a part");
+        assert_eq!((sent, commands(sent).0), ("```sh\nls\n```", vec!["ls".to_owned()]));
+    }
 }
 
 // proves T4: what is not marked as a script in a known language is text
@@ -131,23 +144,25 @@ fn python_is_handed_over_as_one_word() {
     }
 }
 
+/// Returns a result as the model is told it.
+fn result(outcome: OutcomeKind, text: &str) -> String {
+    let message = Message::Tool {
+        call: CallId::default(),
+        provider_id: None,
+        name: "local.run_command".into(),
+        outcome,
+        text: text.into(),
+        images: Vec::new(),
+    };
+    match rendered(Dialect::Script, &message) {
+        Message::User { text, .. } => text,
+        other @ (Message::Assistant { .. } | Message::Tool { .. }) => panic!("{other:?}"),
+    }
+}
+
 // proves T4: results name no arguments that a script can't set
 #[test]
 fn a_result_is_of_the_script() {
-    let result = |outcome, text: &str| {
-        let message = Message::Tool {
-            call: CallId::default(),
-            provider_id: None,
-            name: "local.run_command".into(),
-            outcome,
-            text: text.into(),
-            images: Vec::new(),
-        };
-        match rendered(Dialect::Script, &message) {
-            Message::User { text, .. } => text,
-            other @ (Message::Assistant { .. } | Message::Tool { .. }) => panic!("{other:?}"),
-        }
-    };
     assert_eq!(result(OutcomeKind::Ok, "a\n[exit code 0]"), "Result of the script:\na\n[exit code 0]");
     assert_eq!(result(OutcomeKind::Denied, "Not allowed."), "the script was not allowed:\nNot allowed.");
     let hint =
