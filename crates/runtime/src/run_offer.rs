@@ -8,7 +8,7 @@ use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
 use windlass_tools::{Offer, RecallOffer, Relevance, Selection, ServerStage, is_of_server};
-use windlass_vocab::{Dialect, EndsBy, Failure, Intent, Overview, Reply, ToolName, TurnMode, Verdict};
+use windlass_vocab::{Dialect, EndsBy, Failure, Intent, Overview, Reply, ToolName, ToolSpec, TurnMode, Verdict};
 
 use crate::attempt;
 use crate::driver::Driver;
@@ -17,7 +17,7 @@ use crate::offering::{
     NamedServers, Offering, PinnedRun, PrefixSources, ToolsKnown, tools_known, wait_before_first_turn,
 };
 use crate::overview::{OverviewSource, OverviewUse};
-use crate::script_run::script_selection;
+use crate::script_run::{resumed_script_selection, script_selection};
 use crate::services::AgentSettings;
 use crate::small_offer::{tools_left_out, unneeded_tools};
 use crate::streamed::Streamed;
@@ -35,11 +35,8 @@ impl Driver {
                 registry.wake(&selection);
                 let offering = match (&run.phase, &self.state.transcript.context) {
                     (Phase::Modelling(_) | Phase::Calling(_) | Phase::Stepping(_) | Phase::Between, Some(context)) => {
-                        let left_out = match prompt_style_of(&self.state, run) {
-                            PromptStyle::Full => Vec::new(),
-                            PromptStyle::Short => tools_left_out(&context.offer),
-                        };
-                        Offering::resumed(registry, run, context, selection.without(&left_out))
+                        let selection = resumed_selection(&self.state, run, selection, &context.offer);
+                        Offering::resumed(registry, run, context, selection)
                     }
                     (Phase::Pinning, _) | (_, None) => Offering::new(registry, run.id, selection),
                 };
@@ -238,9 +235,14 @@ fn prefix_sources(agent: &AgentSettings, state: &State) -> PrefixSources {
     }
 }
 
-/// Returns how much the first model of a run is told.
-fn prompt_style_of(state: &State, run: &Run) -> PromptStyle {
-    state.control.dialect_of(&run.model(0)).map_or(PromptStyle::Full, prompt_style)
+/// Returns the selection of a run that another process pinned with this offer: what was left out then stays so.
+fn resumed_selection(state: &State, run: &Run, selection: Selection, pinned: &[ToolSpec]) -> Selection {
+    let dialect = state.control.dialect_of(&run.model(0));
+    match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
+        (Some(Dialect::Script), _) => resumed_script_selection(selection, pinned),
+        (_, PromptStyle::Full) => selection,
+        (_, PromptStyle::Short) => selection.without(&tools_left_out(pinned)),
+    }
 }
 
 /// The tool that reads the earlier part of a conversation is offered once something of it was left out.

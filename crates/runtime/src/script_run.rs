@@ -3,8 +3,8 @@
 use windlass_machine::{FileNeed, Phase, Run, State};
 use windlass_tools::{RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
 use windlass_vocab::{
-    Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, UnaskedChange, UnaskedChanges, WorkspaceOverview,
-    shown_path,
+    Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, ToolSpec, UnaskedChange, UnaskedChanges,
+    WorkspaceOverview, shown_path,
 };
 
 /// The most files of a kind that a result names.
@@ -36,6 +36,13 @@ pub(crate) fn script_selection(selection: Selection, run: &Run, overview: Option
     let is_talk = files.is_some_and(|files| run.file_need(&files) == FileNeed::None);
     let selection = selection.only(RUN_COMMAND);
     if is_talk { selection.without(&[RUN_COMMAND]) } else { selection }
+}
+
+/// Returns the same for a run that another process pinned with this offer.
+pub(crate) fn resumed_script_selection(selection: Selection, pinned: &[ToolSpec]) -> Selection {
+    let selection = selection.only(RUN_COMMAND);
+    let is_offered = pinned.iter().any(|spec| spec.name.is_local() && spec.name.bare() == RUN_COMMAND);
+    if is_offered { selection } else { selection.without(&[RUN_COMMAND]) }
 }
 
 /// Returns what the commands of the open run may do in the workspace. What a script changes is not known before it ran, so

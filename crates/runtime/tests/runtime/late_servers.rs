@@ -12,7 +12,7 @@ use windlass_machine::preset;
 use windlass_runtime::Session;
 use windlass_testkit::{FaultKind, ScriptStep};
 use windlass_vocab::{
-    Attendance, DeltaBody, EndReason, Event, OutcomeKind, Policy, Record, RunEnded, StopBy, Wait, WaitFor,
+    Attendance, DeltaBody, Dialect, EndReason, Event, OutcomeKind, Policy, Record, RunEnded, StopBy, Wait, WaitFor,
 };
 
 /// Longer than any test.
@@ -152,6 +152,26 @@ async fn a_server_that_has_joined_does_not_join_again_after_a_crash() {
     hub.is.send_replace(Is::Up);
     assert_eq!(run(&world).await, EndReason::Completed);
     assert_eq!(offers(&world), [vec!["hub__echo"], vec!["hub__echo", "hub__extra"]]);
+}
+
+// proves J3, T2: a run that writes scripts, or talks, stays one after a crash, whatever server is connected by then
+#[tokio::test]
+async fn no_tool_of_a_server_joins_a_script_run_after_a_crash() {
+    let hub = Hub::down(&["echo"]);
+    hub.is.send_replace(Is::Up);
+    let never = ScriptStep::say("late").fault(FaultKind::Delay { ms: 3_600_000 });
+    let policy = Policy { dialects: vec![Dialect::Script], ..default() };
+    // No tool of this world runs scripts, so nothing is offered.
+    let world = unattended(policy, &hub, vec![never, ScriptStep::say("done")]);
+    let session = begun(&world).await;
+    while world.model.heard_requests().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    session.close().await;
+    hub.restarted();
+    hub.is.send_replace(Is::Up);
+    assert_eq!(run(&world).await, EndReason::Completed);
+    assert_eq!((offers(&world), joined(&world)), (vec![Vec::<String>::new()], vec![BTreeSet::new()]));
 }
 
 // proves T3, P2: a full name is neither taken for a misspelling of another tool nor unknown

@@ -4,10 +4,12 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
+use windlass_testkit::mcp::{FakeTool, McpHttpServer, McpScript, ToolAction};
 use windlass_testkit::{Script, ScriptStep};
 
 use super::sandbox::holds;
 use crate::support::Bench;
+use crate::support::person::Attended;
 
 const SCRIPT: [&str; 2] = ["--dialect", "script"];
 const ALLOWED: [&str; 4] = ["--dialect", "script", "--allow", "run_command"];
@@ -84,6 +86,34 @@ fn a_script_that_nobody_agreed_to_is_not_run() {
         assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{flags:?}: {}", ran.stderr);
         assert_eq!(of(&bench.journal("s"), "CallFinished", "outcome"), ["denied"], "{flags:?}");
     }
+}
+
+// proves J3, T2: what another process pinned stays the whole offer, though a server is connected by then
+#[test]
+fn a_resumed_run_writes_scripts_and_has_no_tool_of_a_server() {
+    let bench = bench(&["print(1)", "print(2)"]);
+    if !holds(&bench) {
+        return;
+    }
+    let tools = [FakeTool::new("echo", ToolAction::Echo)];
+    let server = McpHttpServer::start(McpScript::with(tools)).expect("a server");
+    let file = bench.dir.path().join("servers.json");
+    std::fs::write(&file, json!({"mcpServers": {"hub": {"url": server.url()}}}).to_string()).expect("written");
+    let with_server = ["--mcp-config", file.to_str().expect("a path")];
+    assert_eq!(bench.run(&[&["mcp", "test", "hub"], &with_server[..]].concat()).code, 0);
+    let line = [&["run", "Print 1 and 2.", "--session", "s"], &SCRIPT[..], &with_server[..]].concat();
+    let mut asked = Attended::start(&bench, &line, &[]);
+    asked.question().expect("it asks");
+    asked.kill();
+    let line = [&["resume", "s", "--answer", "yes", "--allow", "run_command"], &with_server[..]].concat();
+    let ran = bench.run(&line);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(result(&bench).starts_with("Result of the script:\n2\n"), "{}", result(&bench));
+    let pinned = of(&bench.journal("s"), "ContextPinned", "context");
+    let names = |context: &Value| context["offer"].as_array().expect("an offer").len();
+    assert_eq!(pinned.iter().map(names).collect::<Vec<_>>(), [1], "{pinned:?}");
+    let prefix = bench.last_request("system").concat();
+    assert!(prefix.contains("```python") && !prefix.contains("hub"), "{prefix}");
 }
 
 // proves X4: a question is answered with a workspace that can't be changed
