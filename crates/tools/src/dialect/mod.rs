@@ -33,6 +33,7 @@ mod bracket;
 mod constrained;
 mod explain;
 mod fence_scan;
+mod here_document;
 mod json;
 mod lines;
 mod malformed_call;

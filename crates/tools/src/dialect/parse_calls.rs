@@ -59,7 +59,7 @@ pub(super) fn parse_calls(kind: CallForm, text: &str, tools: &dyn OfferedTools) 
         },
         CallForm::Lines { arguments } => lines::call(text, arguments).map(|call| vec![call]).into(),
         CallForm::Script { language, indent } => match script::call(language, indent, text) {
-            Some(call) => ParsedCalls::Calls(vec![call]),
+            Some(read) => read.map(|call| vec![call]).into(),
             None => ParsedCalls::Nothing,
         },
     }

@@ -101,7 +101,7 @@ impl PendingCall {
             CallForm::Json(_) => EndScan::Brackets(Brackets::new(body, Parentheses::Ignore)),
             CallForm::Bracket | CallForm::Parentheses => EndScan::Brackets(Brackets::new(body, Parentheses::Count)),
             CallForm::Lines { arguments } => EndScan::Brackets(Brackets::new(body + arguments, Parentheses::Ignore)),
-            CallForm::Script { .. } => EndScan::Fence(FenceScan::new(body, fence)),
+            CallForm::Script { indent, .. } => EndScan::Fence(FenceScan::new(body, fence, indent)),
         };
         Self { start, body, kind, stand, fence, waste: 0, scan, end: None }
     }

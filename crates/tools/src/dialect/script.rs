@@ -6,6 +6,8 @@
 use serde_json::{Value, json};
 use windlass_vocab::{Json, ReplyCall, ToolName};
 
+use super::here_document::missing_end;
+use super::malformed_call::MalformedCall;
 use super::opening::CallForm;
 use super::script_language::ScriptLanguage;
 use crate::RUN_COMMAND;
@@ -60,8 +62,9 @@ pub(super) fn find_script(behind: &str, indent: usize) -> ScriptOpening {
     }
 }
 
-/// Returns the call that runs a script; `None` if there is nothing to run.
-pub(super) fn call(language: ScriptLanguage, indent: usize, text: &str) -> Option<ReplyCall> {
+/// Returns the call that runs a script; `None` if there is nothing to run. A script in shell that ends within the text it
+/// writes would be run and would write half of it, without an error.
+pub(super) fn call(language: ScriptLanguage, indent: usize, text: &str) -> Option<Result<ReplyCall, MalformedCall>> {
     let lines = text.lines().map(|line| {
         let spaces = line.bytes().take(indent).take_while(|byte| *byte == b' ').count();
         &line[spaces..]
@@ -71,12 +74,21 @@ pub(super) fn call(language: ScriptLanguage, indent: usize, text: &str) -> Optio
     if script.trim().is_empty() {
         return None;
     }
-    let command = match language {
-        ScriptLanguage::Python => format!("{PYTHON}{}", quoted(script)),
-        ScriptLanguage::Shell => script.to_owned(),
+    let command = match (language, missing_end(script)) {
+        (ScriptLanguage::Python, _) => format!("{PYTHON}{}", quoted(script)),
+        (ScriptLanguage::Shell, Some(word)) => return Some(Err(cut_by_fence(&word))),
+        (ScriptLanguage::Shell, None) => script.to_owned(),
     };
     let arguments = json!({ "command": command }).to_string();
-    Some(ReplyCall { provider_id: None, name: RUN_COMMAND.to_owned(), arguments, mended: None })
+    Some(Ok(ReplyCall { provider_id: None, name: RUN_COMMAND.to_owned(), arguments, mended: None }))
+}
+
+/// The fault of a script that ends within a here-document.
+fn cut_by_fence(word: &str) -> MalformedCall {
+    MalformedCall::parse(format!(
+        "the block ends before the line {word} that ends the text after <<{word}. Where that text holds ```, begin and end \
+         the block with a longer fence: ````sh and ````."
+    ))
 }
 
 /// Returns a text as one word of the shell.

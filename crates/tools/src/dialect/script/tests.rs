@@ -56,6 +56,9 @@ fn a_block_in_a_language_that_can_be_run_is_a_command() {
         ("```python\r\nfor x in [1]:\r\n    print(x)\r\n```\r\n", python("for x in [1]:\n    print(x)"), ""),
         ("1. Do:\n   ```python\n   if True:\n       print(1)\n   ```", python("if True:\n    print(1)"), "1. Do:"),
         ("```python\nprint(1)\n`````", python("print(1)"), ""),
+        ("```python\nprint(1)\n   ```\nDone.", python("print(1)"), ""),
+        ("```python\nx = '\'\'\n    ```\n\t```\n\'\''\n```", python("x = '\'\'\n    ```\n\t```\n\'\''"), ""),
+        ("````sh\ncat > a <<E\n```\nE\n````", "cat > a <<E\n```\nE".to_owned(), ""),
         ("```python\n\n\nprint(1)\n\n```", python("\n\nprint(1)"), ""),
     ] {
         assert_eq!(commands(text), (vec![command], shown.to_owned()), "{text}");
@@ -72,6 +75,16 @@ fn a_block_without_an_end_is_a_command_unless_it_was_cut_off() {
         let told = cut.malformed.expect("malformed").message(Some(Dialect::Script));
         assert!(told.contains("cut off") && told.contains("```python"), "{told}");
     }
+}
+
+// proves T4: a text with a fence is not written by half
+#[test]
+fn a_shell_block_that_ends_inside_its_text_is_not_run() {
+    let text = "I write it.\n```sh\ncat > README.md <<'EOF'\n# Title\n```\ncargo run\n```\nEOF\nls\n```\n";
+    let reading = reading(text, TextEnd::Whole);
+    assert_eq!((reading.calls.len(), reading.text.as_str()), (0, "I write it."));
+    let told = reading.malformed.expect("malformed").message(Some(Dialect::Script));
+    assert!(told.contains("the line EOF") && told.contains("````sh"), "{told}");
 }
 
 // proves T4: an answer that shows a block or a file is not cut off; what a model invents is
