@@ -127,6 +127,8 @@ pub struct Run {
     pub(crate) evidence: Arc<RunEvidence>,
     /// How many replies the judge has sent back.
     pub rejected_replies: u32,
+    /// The model of the newest reply.
+    pub replied_by: Option<ModelName>,
     /// The judge's nudge, sent in the turn after a reply that it sent back and in no other.
     pub judge_nudge: Option<Arc<str>>,
 }
@@ -206,6 +208,7 @@ impl Run {
             watch: Arc::default(),
             evidence: Arc::new(RunEvidence::new(request.clone())),
             rejected_replies: 0,
+            replied_by: None,
             judge_nudge: None,
         }
     }
@@ -357,6 +360,7 @@ impl Run {
             return;
         }
         self.left_out_since_reply = false;
+        self.replied_by = Some(replied.model.clone());
         self.judge_nudge = None;
         self.add_to_answer(&replied.parts);
         let has_calls = replied.parts.iter().any(|part| matches!(part, Part::Call { .. }));

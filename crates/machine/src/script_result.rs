@@ -10,14 +10,15 @@ use crate::control::Run;
 /// Returns a result as evidence: that of a script that ended with an error is a failure.
 pub(crate) fn judged_result<'f>(run: &Run, finished: &'f CallFinished) -> Cow<'f, CallFinished> {
     let has_failed = finished.exit.is_some_and(|exit| !exit.is_success());
-    if has_failed && finished.outcome == OutcomeKind::Ok && has_scripts(run) {
+    if has_failed && finished.outcome == OutcomeKind::Ok && writes_scripts(run) {
         return Cow::Owned(CallFinished { outcome: OutcomeKind::ToolError, ..finished.clone() });
     }
     Cow::Borrowed(finished)
 }
 
-/// Whether a model of the run writes scripts.
-pub(crate) fn has_scripts(run: &Run) -> bool {
-    let by_model = run.started.models.iter().any(|model| model.dialect == Some(Dialect::Script));
-    by_model || run.policy().dialects.first() == Some(&Dialect::Script)
+/// Whether the model of the newest reply writes scripts; others of the run may not.
+pub(crate) fn writes_scripts(run: &Run) -> bool {
+    let model = run.replied_by.clone().unwrap_or_else(|| run.model(0));
+    let own = run.started.model(&model).and_then(|model| model.dialect);
+    own.or_else(|| run.policy().dialects.first().copied()) == Some(Dialect::Script)
 }

@@ -7,7 +7,7 @@ use crate::blank::is_blank;
 use crate::control::Run;
 use crate::draft::Draft;
 use crate::judge::{CALLS, JUDGE_NUDGES, JudgedReply, Judgement, SCRIPTS, judge, nudge_text};
-use crate::script_result::has_scripts;
+use crate::script_result::writes_scripts;
 use crate::texts;
 
 const CONTINUATIONS: u32 = 3;
@@ -138,7 +138,7 @@ impl Draft<'_> {
     /// Sends a reply back: it leaves the history, and the model is told why, for one turn.
     fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
         let given = self.run().map_or(0, |run| run.rejected_replies);
-        let wording = if self.run().is_some_and(has_scripts) { SCRIPTS } else { CALLS };
+        let wording = if self.run().is_some_and(writes_scripts) { SCRIPTS } else { CALLS };
         let text = nudge_text(&faults, self.offered(), &wording, given);
         self.push(Nudged { why: NudgeCause::Reply(nudge), evidence: String::new(), text, faults });
         self.next_turn();

@@ -109,6 +109,10 @@ impl RunEvidence {
             if finished.outcome == OutcomeKind::Denied {
                 self.was_denied(request, arguments);
             }
+            // It ran, and may have changed files before it failed.
+            if finished.exit.is_some() {
+                self.ran_command(request, arguments);
+            }
             return;
         }
         self.succeeded += 1;
@@ -172,11 +176,16 @@ impl RunEvidence {
         }
         let Some(tool) = &request.tool else { return };
         if request.snapshot == SnapshotKind::Workspace {
-            if self.commands.len() < EFFECTS {
-                self.commands.push(one_line(&command_of(arguments), COMMAND_CHARS));
-            }
+            self.ran_command(request, arguments);
         } else if !tool.is_local() && self.elsewhere.len() < EFFECTS {
             self.elsewhere.insert(tool.clone());
+        }
+    }
+
+    /// Notes a command, which may have changed files that no comparison shows.
+    fn ran_command(&mut self, request: &CallRequested, arguments: &str) {
+        if request.snapshot == SnapshotKind::Workspace && self.commands.len() < EFFECTS {
+            self.commands.push(one_line(&command_of(arguments), COMMAND_CHARS));
         }
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, Change, EffectClass, FileState, Hash, Json, OutcomeKind, PlanItem, PlanStatus,
-    RunId, SnapshotKind, ToolName, ToolSpec, TurnId, Verdict,
+    CallFinished, CallId, CallRequested, Change, CommandExit, EffectClass, FileState, Hash, Json, OutcomeKind,
+    PlanItem, PlanStatus, RunId, SnapshotKind, ToolName, ToolSpec, TurnId, Verdict,
 };
 
 use super::evidence::{RequestWords, RunEvidence};
@@ -112,7 +112,7 @@ fn observe(evidence: &mut RunEvidence, index: u32, made: &Value) {
         answered_from: None,
         structured: None,
         images: Vec::new(),
-        exit: None,
+        exit: made.get("exit").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok()).map(CommandExit::Code),
         origin: None,
         remedy: None,
     };
@@ -211,4 +211,16 @@ fn phrases_are_written_as_they_are_compared() {
             assert!(!phrase.is_empty() && !phrase.contains(';'), "{phrase:?}");
         }
     }
+}
+
+// proves S2: what a failed script may have changed is not reported as nothing
+#[test]
+fn a_command_that_ran_and_failed_is_noted() {
+    let mut evidence = RunEvidence::new(RequestWords::default());
+    let arguments = serde_json::json!({"command": "touch a; false"});
+    for (index, exit) in [(0, Some(1)), (1, None)] {
+        let made = serde_json::json!({"tool": "run_command", "arguments": arguments, "ok": false, "exit": exit});
+        observe(&mut evidence, index, &made);
+    }
+    assert_eq!((evidence.changes().commands.len(), evidence.failed), (1, 2), "one of them never ran");
 }

@@ -7,7 +7,7 @@ use proptest::prelude::{ProptestConfig, Strategy, prop_assert, prop_assert_eq, p
 use windlass_machine::{Fact, legal};
 use windlass_vocab::{
     CommandExit, Dialect, EffectClass, EndReason, EndsBy, Message, MissingChange, Nudge, NudgeCause, Nudged,
-    OutcomeKind, OverviewFile, PinnedContext, ReplyFault, TurnMode, UnaskedChange, WorkspaceOverview,
+    OutcomeKind, OverviewFile, PinnedContext, ReplyFault, RunModel, TurnMode, UnaskedChange, WorkspaceOverview,
 };
 
 use crate::support::{KEEPS, Move, World, call, policy};
@@ -229,6 +229,21 @@ proptest! {
     }
 }
 
+/// Finishes a run whose first call is a command that ends with an error.
+fn finish_with_failed_command(world: &mut World) {
+    let mut failed = false;
+    while world.state.control.run.is_some() {
+        let effect = world.owed().into_iter().next().expect("an open run owes something");
+        let mut fact = world.perform(&effect);
+        if let Fact::CallDone { finished, .. } = &mut fact
+            && !std::mem::replace(&mut failed, true)
+        {
+            finished.exit = Some(CommandExit::Code(1));
+        }
+        world.put(fact);
+    }
+}
+
 // proves S1, S2: the exit code of a command may be an answer; a script that ended with an error has failed
 #[test]
 fn an_answer_after_a_script_that_failed_is_sent_back_in_words_of_scripts() {
@@ -240,19 +255,27 @@ fn an_answer_after_a_script_that_failed_is_sent_back_in_words_of_scripts() {
             vec![Move::Calls(vec![run()]), Move::Text("There are 3."), Move::Calls(vec![run()]), Move::Text("4.")];
         let mut world = World::with_policy(policy, script);
         world.say("How many lines has prices.txt?");
-        let mut failed = false;
-        while world.state.control.run.is_some() {
-            let effect = world.owed().into_iter().next().expect("an open run owes something");
-            let mut fact = world.perform(&effect);
-            if let Fact::CallDone { finished, .. } = &mut fact
-                && !std::mem::replace(&mut failed, true)
-            {
-                finished.exit = Some(CommandExit::Code(1));
-            }
-            world.put(fact);
-        }
+        finish_with_failed_command(&mut world);
         let told: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
         assert_eq!(told.len(), nudges, "{dialect:?}: {told:?}");
         assert!(told.iter().all(|text| text.starts_with("Every script so far failed")), "{told:?}");
+    }
+}
+
+// proves S2, M2: how a command counts follows the model that called it, not another of the run
+#[test]
+fn a_failed_command_is_no_failed_script_where_another_model_writes_scripts() {
+    for (writes, nudges) in [("first", 1), ("second", 0)] {
+        let mut policy = policy("local-model");
+        policy.dialects = vec![Dialect::ToolTag];
+        let run = || call("t0", EffectClass::ReadOnly);
+        let script =
+            vec![Move::Calls(vec![run()]), Move::Text("There are 3."), Move::Calls(vec![run()]), Move::Text("4.")];
+        let mut world = World::with_policy(policy, script);
+        world.run_settings.models = vec![RunModel { dialect: Some(Dialect::Script), ..RunModel::named(writes) }];
+        world.say("How many lines has prices.txt?");
+        finish_with_failed_command(&mut world);
+        let told: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
+        assert_eq!(told.len(), nudges, "{writes}: {told:?}");
     }
 }
