@@ -190,7 +190,10 @@ fn the_prefix_for_scripts_is_short_and_the_same_everywhere() {
         assert_reviewed(name, &format!("{text}\n\n({tokens} tokens)\n"));
     }
     let nothing = Instructions::default().prefix(&run(policy.clone()), &[], Some(Dialect::Script));
-    assert!(!nothing.contains("```"), "where no command is offered, no script is explained: {nothing}");
+    assert!(
+        !nothing.contains("```") && !nothing.contains("script"),
+        "where no command is offered, no script is explained: {nothing}"
+    );
 }
 
 // proves C1, C2: a small model is told what the person and the project say
@@ -246,6 +249,6 @@ fn a_section_that_does_not_apply_is_left_out() {
     assert_eq!(bare.prefix(&run(policy.clone()), &[], None), "You are a parrot.", "no tool reads skills");
     let served = bare.prefix(&run(policy), &[served()], None);
     assert!(served.starts_with("You are a parrot.\n\nHow to work:") && !served.contains("workspace"), "{served}");
-    let guidance = |reasoning| super::reasoning::section(PrefixTexts::of(None), reasoning).is_some();
+    let guidance = |reasoning| super::reasoning::section(PrefixTexts::of(None, &[]), reasoning).is_some();
     assert!(guidance(Reasoning::High) && !guidance(Reasoning::ModelOwn));
 }

@@ -2,7 +2,7 @@
 //! better than a complete one.
 
 use windlass_tools::dialect::{PromptStyle, prompt_style};
-use windlass_vocab::Dialect;
+use windlass_vocab::{Dialect, ToolSpec};
 
 /// The texts of Windlass's own in a prefix; one that is absent is left out.
 pub(super) struct PrefixTexts {
@@ -52,10 +52,11 @@ const SCRIPT: PrefixTexts = PrefixTexts {
 };
 
 impl PrefixTexts {
-    /// Returns the texts for models that write calls in this dialect; `None` is the wire's own format.
-    pub(super) fn of(dialect: Option<Dialect>) -> &'static Self {
+    /// Returns the texts for models that write calls in this dialect; `None` is the wire's own format. Of scripts a model is
+    /// told only where they can be run.
+    pub(super) fn of(dialect: Option<Dialect>, offer: &[ToolSpec]) -> &'static Self {
         match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
-            (Some(Dialect::Script), _) => &SCRIPT,
+            (Some(Dialect::Script), _) if !offer.is_empty() => &SCRIPT,
             (_, PromptStyle::Full) => &FULL,
             (_, PromptStyle::Short) => &SHORT,
         }
