@@ -172,7 +172,8 @@ pub(crate) fn outside_text(origin: &TextOrigin) -> String {
 
 /// A script would run without a sandbox and nobody is available to approve it.
 pub(crate) const UNCONFINED: &str = "Not allowed: no sandbox confines scripts here, so a person has to approve each one, \
-     and nobody is there. Say in your answer what could not be done.";
+     and nobody is there. Say in your answer what could not be done, and that the person may switch the sandbox on, or \
+     approve it in a chat.";
 
 /// A call would change what the request did not ask to be changed, and nobody is available to approve it.
 pub(crate) fn unasked(change: &UnaskedChange) -> String {
