@@ -1,7 +1,7 @@
 //! Runs whose model writes scripts (T4): what they are offered, how far a script may go, and what its result says.
 
 use windlass_machine::{FileNeed, Phase, Run, State};
-use windlass_tools::{RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
+use windlass_tools::{Mode, Permissions, RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
 use windlass_vocab::{
     Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, ToolSpec, UnaskedChange, UnaskedChanges,
     WorkspaceOverview, shown_path,
@@ -46,9 +46,9 @@ pub(crate) fn resumed_script_selection(selection: Selection, pinned: &[ToolSpec]
 }
 
 /// Returns what the commands of the open run may do in the workspace. What a script changes is not known before it ran, so
-/// where the policy lets no question change files, the sandbox sees to that.
-pub(crate) fn workspace_use(state: &State) -> WorkspaceUse {
-    let run = state.control.run.as_ref().filter(|_| writes_scripts(state));
+/// where the policy lets no question change files, the sandbox sees to that, unless nothing is to be asked.
+pub(crate) fn workspace_use(state: &State, permissions: &Permissions) -> WorkspaceUse {
+    let run = state.control.run.as_ref().filter(|_| permissions.mode != Mode::Bypass && writes_scripts(state));
     let change = run.and_then(|run| run.unasked_change(&[".".to_owned()], &[]));
     match change {
         Some(UnaskedChange::InAnswer {}) => WorkspaceUse::ReadOnly,

@@ -57,7 +57,10 @@ fn a_block_is_run_and_what_it_changed_is_told_and_undone() {
     assert_eq!(told, "Result of the script:\nit's new\n[exit code 0]\n[Changed: a.txt]");
     assert_eq!(bench.read("a.txt").as_deref(), Some("new\n"));
     for request in bench.server.requests() {
-        assert_eq!((&request.body["tools"], &request.body["stop"]), (&Value::Null, &json!(["\nResult of the script:\n"])));
+        assert_eq!(
+            (&request.body["tools"], &request.body["stop"]),
+            (&Value::Null, &json!(["\nResult of the script:\n"]))
+        );
     }
     let written = bench.last_request("assistant").concat();
     assert!(written.starts_with("```python\n") && written.contains("print(\"it's new\")\n```"), "{written}");
@@ -75,7 +78,7 @@ fn a_script_that_nobody_agreed_to_is_not_run() {
     for (flags, why) in [
         (&SCRIPT[..], "nobody is there"),
         (&["--dialect", "script", "--allow", "run_command(sh *)"], "nobody is there"),
-        (&["--dialect", "script", "--allow", "run_command", "--sandbox", "off"], "no sandbox confines scripts"),
+        (&["--dialect", "script", "--allow", "run_command", "--sandbox", "off"], "`--sandbox workspace`"),
         (&["--dialect", "script", "--mode", "bypass", "--sandbox", "off"], "no sandbox confines scripts"),
         (&["--dialect", "script", "--mode", "bypass", "--deny", "run_command"], "forbids it"),
     ] {
@@ -119,16 +122,20 @@ fn a_resumed_run_writes_scripts_and_has_no_tool_of_a_server() {
 // proves X4: a question is answered with a workspace that can't be changed
 #[test]
 fn a_script_that_answers_a_question_can_not_change_files() {
-    for (preset, left) in [("local-model", "old\n"), ("default", "ran")] {
+    for (preset, allowed, left) in [
+        ("local-model", &["--allow", "run_command"], "old\n"),
+        ("local-model", &["--mode", "bypass"], "ran"),
+        ("default", &["--allow", "run_command"], "ran"),
+    ] {
         let bench = bench(&["print(open('a.txt').read())\nopen('a.txt', 'w').write('ran')"]);
         if !holds(&bench) {
             return;
         }
-        let ran = bench.run(&[&["run", "What is in a.txt?", "--preset", preset], &ALLOWED[..]].concat());
-        assert_eq!(bench.read("a.txt").as_deref(), Some(left), "{preset}: {}", ran.stderr);
+        let ran = bench.run(&[&["run", "What is in a.txt?", "--preset", preset], &SCRIPT[..], &allowed[..]].concat());
+        assert_eq!(bench.read("a.txt").as_deref(), Some(left), "{preset} {allowed:?}: {}", ran.stderr);
         let told = result(&bench);
         assert!(told.contains("old"), "it may read: {told}");
-        assert_eq!(told.contains("The workspace is read-only here"), preset == "local-model", "{told}");
+        assert_eq!(told.contains("The workspace is read-only here"), left == "old\n", "{told}");
     }
 }
 
