@@ -35,13 +35,19 @@ pub fn intent_request(state: &State) -> String {
     )
 }
 
-/// Returns the verdict in a router's reply; one that says neither word, or both, is unclear.
+/// Returns the verdict in a router's reply: its first word, if that stands by itself and the other word does not follow. "No
+/// direct answer is possible" is none, and neither is "Direct answers are impossible".
 fn intent_in(text: &str) -> Option<Intent> {
-    let has = |wanted: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case(wanted));
-    match (has("direct"), has("agent")) {
-        (true, false) => Some(Intent::Direct),
+    let is_letter = |c: char| c.is_alphanumeric();
+    let text = text.trim_start_matches(|c: char| !is_letter(c));
+    let (first, rest) = text.split_at(text.find(|c: char| !is_letter(c)).unwrap_or(text.len()));
+    let goes_on = rest.trim_start_matches(' ').starts_with(is_letter);
+    let follows = |word: &str| rest.split(|c: char| !is_letter(c)).any(|other| other.eq_ignore_ascii_case(word));
+    let is = |word: &str, other: &str| first.eq_ignore_ascii_case(word) && !goes_on && !follows(other);
+    match (is("direct", "agent"), is("agent", "direct")) {
+        (true, _) => Some(Intent::Direct),
         (false, true) => Some(Intent::Agent),
-        (true, true) | (false, false) => None,
+        (false, false) => None,
     }
 }
 
@@ -102,7 +108,13 @@ mod tests {
             ("DIRECT", Some(Intent::Direct)),
             ("**Direct.**\n", Some(Intent::Direct)),
             ("AGENT: the file has to be read", Some(Intent::Agent)),
+            ("DIRECT\nSmall talk.", Some(Intent::Direct)),
+            ("direct - a general question", Some(Intent::Direct)),
             ("It is DIRECT, not AGENT", None),
+            ("DIRECT or AGENT?", None),
+            ("DIRECT/AGENT", None),
+            ("No direct answer is possible, tools are needed", None),
+            ("Direct answers are not possible here", None),
             ("indirectly", None),
             ("Hello! How can I help?", None),
             ("", None),
