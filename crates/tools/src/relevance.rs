@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 use windlass_vocab::ToolSpec;
 
-use self::words::{Term, terms};
+use self::words::{Term, read_words, terms};
 
 /// How soon further occurrences of a word count less, and how much a long description is held against a tool: the usual
 /// values of BM25.
@@ -41,6 +41,17 @@ pub struct RankedTool {
     pub score: f64,
 }
 
+/// How many words of a request an index can do something with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestWords {
+    /// All words.
+    pub all: usize,
+    /// Those that are too common to tell anything.
+    pub common: usize,
+    /// Those that a tool has.
+    pub known: usize,
+}
+
 impl ToolIndex {
     /// Indexes these tools.
     #[must_use]
@@ -57,6 +68,21 @@ impl ToolIndex {
             }
         }
         index
+    }
+
+    /// Counts the words of a request.
+    #[must_use]
+    pub fn words(&self, request: &str) -> RequestWords {
+        let mut words = RequestWords::default();
+        for word in read_words(request) {
+            words.all += word.length;
+            if word.terms.is_empty() {
+                words.common += word.length;
+            } else if word.terms.iter().any(|term| self.postings.contains_key(term)) {
+                words.known += word.length;
+            }
+        }
+        words
     }
 
     /// Returns the tools that have words of `request`, the best first; those that fit equally in their order.

@@ -71,6 +71,21 @@ fn a_request_without_telling_words_ranks_nothing() {
     assert_eq!(ToolIndex::default().ranked("send an email"), []);
 }
 
+// proves S4: what a request in the tools' language and one in another are told apart by
+#[test]
+fn the_words_of_a_request_are_counted() {
+    let specs: Vec<ToolSpec> = catalogue().iter().map(spec).collect();
+    let index = ToolIndex::of(&specs);
+    let counted = |request: &str| {
+        let words = index.words(request);
+        (words.all, words.common, words.known)
+    };
+    assert_eq!(counted("Send an email to Ada"), (5, 2, 2));
+    assert_eq!(counted("Schick bitte Ada eine Nachricht"), (5, 0, 0));
+    assert_eq!(counted("发一封 email 给我的房东"), (2 + 1 + 3, 0, 1), "two letters count as a word");
+    assert_eq!(counted("!?"), (0, 0, 0));
+}
+
 // proves S4: the names and choices of parameters count, and those of their parts
 #[test]
 fn a_tool_is_found_by_its_parameters() {

@@ -37,18 +37,41 @@ static GROUPS: LazyLock<HashMap<&'static str, Vec<usize>>> = LazyLock::new(|| {
     groups
 });
 
+/// A word of a text.
+pub(super) struct ReadWord {
+    /// What it is compared by; nothing for a common word.
+    pub(super) terms: Vec<Term>,
+    /// How many words it counts as: in scripts without spaces between words, two letters are about one.
+    pub(super) length: usize,
+}
+
 /// Returns the terms of a text, with repetitions.
 pub(super) fn terms(text: &str) -> Vec<Term> {
-    let mut terms = Vec::new();
-    for word in words(text).iter().filter(|word| !COMMON.contains(&word.as_str())) {
-        let stem = stem(word);
-        terms.push(Term::Stem(stem.to_owned()));
-        terms.extend(
-            word.char_indices().nth(START - 1).map(|(at, last)| Term::Start(word[..at + last.len_utf8()].to_owned())),
-        );
-        terms.extend(GROUPS.get(stem).into_iter().flatten().map(|group| Term::Group(*group)));
-    }
-    terms
+    read_words(text).into_iter().flat_map(|word| word.terms).collect()
+}
+
+/// Returns the words of a text.
+pub(super) fn read_words(text: &str) -> Vec<ReadWord> {
+    let read = |word: &String| {
+        let terms = if COMMON.contains(&word.as_str()) { Vec::new() } else { word_terms(word) };
+        let length = if word.starts_with(is_unspaced) { word.chars().count().div_ceil(2) } else { 1 };
+        ReadWord { terms, length }
+    };
+    words(text).iter().map(read).collect()
+}
+
+fn word_terms(word: &str) -> Vec<Term> {
+    let stem = stem(word);
+    let start = word.char_indices().nth(START - 1).map(|(at, last)| &word[..at + last.len_utf8()]);
+    let groups = GROUPS.get(stem).into_iter().flatten().map(|group| Term::Group(*group));
+    let own = [Term::Stem(stem.to_owned())];
+    own.into_iter().chain(start.map(|start| Term::Start(start.to_owned()))).chain(groups).collect()
+}
+
+/// Whether a letter belongs to a script that puts no spaces between words: Thai to Burmese, Khmer, kana and Chinese characters.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+        || matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Splits a text or a name into words, in lower case: `createIssue` and `create_issue` are two words each.
@@ -56,7 +79,8 @@ fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     for c in text.chars() {
-        let begins = c.is_uppercase() && (before.is_lowercase() || before.is_numeric());
+        let begins =
+            c.is_uppercase() && (before.is_lowercase() || before.is_numeric()) || is_unspaced(c) != is_unspaced(before);
         if (!c.is_alphanumeric() || begins) && words.last().is_some_and(|word| !word.is_empty()) {
             words.push(String::new());
         }
@@ -91,6 +115,7 @@ mod tests {
             assert_eq!(words(text), ["create", "issue2", "title"], "{text}");
         }
         assert_eq!(words("l'été – 天气"), ["l", "été", "天气"]);
+        assert_eq!(words("在GitHub上创建issue"), ["在", "git", "hub", "上创建", "issue"]);
     }
 
     #[test]
