@@ -93,7 +93,9 @@ fn a_tool_that_is_left_out_is_looked_for_and_called() {
     ];
     let bench = Bench::new(Script::of(steps));
     let servers = format!("[mcpServers.hub]\nurl = '{}'\n", server.url());
-    configure(&bench, &format!("[policy]\ntools_offered = 4\n[permissions]\nallow = ['hub.*']\n{servers}"));
+    // The server was never listed before: the first turn waits until it is.
+    let policy = "[policy]\ntools_offered = 4\nserver_wait_ms = 3000000\n";
+    configure(&bench, &format!("{policy}[permissions]\nallow = ['hub.*']\n{servers}"));
     let ran = bench.run(&["run", "Polish the anchor.", "--session", "s"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "It weighs nothing.\n"), "{}", ran.stderr);
     let offered: Vec<Vec<String>> = bench.server.requests().iter().map(|request| offer(&request.body)).collect();
