@@ -154,6 +154,18 @@ impl Transcript {
         }
     }
 
+    /// Returns the message that started the open run, if it is still sent.
+    #[must_use]
+    pub fn goal_words(&self) -> Option<&str> {
+        if self.goal == self.last_words {
+            return self.newest_words();
+        }
+        match self.history.get(self.goal?)? {
+            Message::User { text, .. } => Some(text),
+            Message::Assistant { .. } | Message::Tool { .. } => None,
+        }
+    }
+
     /// Returns the index of the message that started the open run.
     #[must_use]
     pub fn goal(&self) -> Option<usize> {

@@ -140,10 +140,11 @@ impl Offering {
         let listed = |server: &&String| stages.get(*server) == Some(&ServerStage::Listed);
         let joining = arrived.iter().filter(listed).cloned().collect();
         let grown = registry.with_joined_servers(&self.offer, &joining, &self.selection, &awaited(&self.open));
-        if grown.specs() == self.offer.specs() {
+        // The same specs may search more tools.
+        let before = std::mem::replace(&mut self.offer, grown);
+        if before.specs() == self.offer.specs() {
             return None;
         }
-        let before = std::mem::replace(&mut self.offer, grown);
         let brought = |server: &String| {
             self.offer.specs().iter().any(|spec| spec.name.server() == server && !before.has(&spec.name))
         };

@@ -218,7 +218,8 @@ fn run_selection(state: &State, run: &Run) -> Selection {
 fn relevance(state: &State, run: &Run) -> Option<Relevance> {
     let of_model = run.started.model(&run.model(0)).and_then(|model| model.tools_offered);
     let keep = usize::from(of_model.unwrap_or(run.policy().tools_offered));
-    let request = state.transcript.newest_words().unwrap_or_default().to_owned();
+    // Not a message that came later: a run that is resumed goes by the words it was pinned by.
+    let request = state.transcript.goal_words().unwrap_or_default().to_owned();
     let before = state.transcript.context.iter().flat_map(|context| &context.offer).map(|spec| spec.name.clone());
     (keep > 0).then(|| Relevance { request, keep, before: before.collect() })
 }

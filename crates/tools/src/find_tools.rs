@@ -23,7 +23,7 @@ struct FindToolsArguments {
     query: String,
 }
 
-/// The tool, with the catalogue that it searches.
+/// The tool, with the tools that it searches.
 pub(crate) struct FindTools {
     spec: ToolSpec,
     index: ToolIndex,
@@ -31,9 +31,10 @@ pub(crate) struct FindTools {
 }
 
 impl FindTools {
-    /// Searches this catalogue, of which the offer has all but `left_out`.
-    pub(crate) fn new(catalogue: &[&ToolSpec], left_out: &BTreeSet<&ToolName>) -> Self {
-        let servers: BTreeSet<&str> = left_out.iter().map(|name| name.server()).collect();
+    /// Searches these tools, which the offer leaves out. What it has would crowd them out: a model asks with the words of
+    /// the request, by which the offer was chosen.
+    pub(crate) fn new(left_out: &[&ToolSpec]) -> Self {
+        let servers: BTreeSet<&str> = left_out.iter().map(|spec| spec.name.server()).collect();
         let more = if servers.len() > NAMED_SERVERS { ", …" } else { "" };
         let servers = servers.into_iter().take(NAMED_SERVERS).collect::<Vec<_>>().join(", ") + more;
         let description = include_str!("find_tools.md").trim();
@@ -57,7 +58,7 @@ impl FindTools {
             tags: BTreeSet::new(),
         };
         let shown = |spec: &&ToolSpec| (spec.name.clone(), beginning(&spec.description));
-        Self { spec, index: ToolIndex::of(catalogue.iter().copied()), tools: catalogue.iter().map(shown).collect() }
+        Self { spec, index: ToolIndex::of(left_out.iter().copied()), tools: left_out.iter().map(shown).collect() }
     }
 
     fn found(&self, query: &str) -> Vec<&(ToolName, String)> {
@@ -75,7 +76,7 @@ impl Tool for FindTools {
         let query = serde_json::from_value(arguments).map(|FindToolsArguments { query }| query).unwrap_or_default();
         let found = self.found(&query);
         let outcome = if found.is_empty() {
-            Outcome::ok("No tool has these words. Say in other words what it should do.".to_owned())
+            Outcome::ok("No further tool has these words. Say in other words what it should do.".to_owned())
         } else {
             let lines: Vec<String> = found.iter().map(|(name, about)| format!("{name}: {about}")).collect();
             let names = FoundTools { found: found.into_iter().map(|(name, _)| name.clone()).collect() };

@@ -147,7 +147,7 @@ pub use protected::Protected;
 pub use quoted::{LEAST_QUOTED, quoted};
 pub use refusal::{CertainFailure, FailureSource};
 pub use registry::{Registry, RegistryError};
-pub use relevance::{RankedTool, RequestWords, ToolIndex};
+pub use relevance::{RankedTool, RequestWordCounts, ToolIndex};
 pub use rule::{NetworkTarget, ParseRuleError, Rule};
 pub use ruling::Ruling;
 #[cfg(feature = "commands")]

@@ -96,6 +96,18 @@ impl Offer {
         Self { inner: Arc::new(OfferParts { specs, entries, late: Vec::new(), hidden, servers }) }
     }
 
+    /// This offer, in which calls of this tool run this version of it. What the model is told of it stays.
+    pub(crate) fn running(&self, entry: Option<&Arc<RegisteredTool>>) -> Self {
+        let OfferParts { specs, entries, hidden, servers, .. } = self.inner.as_ref();
+        let of_now = |old: &Arc<RegisteredTool>| {
+            let new = entry.filter(|new| new.spec.name == old.spec.name);
+            Arc::clone(new.unwrap_or(old))
+        };
+        let (specs, entries) = (specs.clone(), entries.iter().map(of_now).collect());
+        let (hidden, servers) = (hidden.clone(), servers.clone());
+        Self { inner: Arc::new(OfferParts { specs, entries, late: Vec::new(), hidden, servers }) }
+    }
+
     /// This offer, in which those of these tools that it lacks can be called by their full names.
     pub(crate) fn with_late(&self, entries: impl IntoIterator<Item = Arc<RegisteredTool>>) -> Self {
         let OfferParts { specs, entries: offered, hidden, servers, .. } = self.inner.as_ref();

@@ -112,18 +112,16 @@ impl Registry {
     /// The same, plus a tool that waits for these servers, if there are any.
     #[must_use]
     pub fn offer_awaiting(&self, selection: &Selection, awaited: &BTreeSet<String>) -> Offer {
-        let mut entries = self.known(selection);
-        let wait = self.wait_tool(awaited).filter(|_| !awaited.is_empty());
-        entries.extend(wait.map(|entry| (entry.spec.name.clone(), entry)));
-        let mut offered = placed(&entries, selection, Placement::Offered);
-        let left_out = {
-            let catalogue: Vec<&ToolSpec> = offered.iter().map(|entry| &entry.spec).collect();
-            let left_out = selection.relevance().map(|relevance| relevance.left_out(&catalogue)).unwrap_or_default();
-            left_out.into_iter().cloned().collect::<BTreeSet<_>>()
+        let selected = placed(&self.known(selection), selection, Placement::Offered);
+        let left_out: BTreeSet<ToolName> = {
+            let catalogue: Vec<&ToolSpec> = selected.iter().map(|entry| &entry.spec).collect();
+            let left_out = selection.relevance().map(|relevance| relevance.left_out(&catalogue));
+            left_out.into_iter().flatten().cloned().collect()
         };
-        let finder = finder(&offered, &left_out, selection);
-        offered.retain(|entry| !left_out.contains(&entry.spec.name));
-        offered.extend(finder);
+        let (out, mut offered): (Vec<_>, Vec<_>) =
+            selected.into_iter().partition(|entry| left_out.contains(&entry.spec.name));
+        offered.extend(self.offered_wait(selection, awaited));
+        offered.extend(finder(&out, selection));
         offered.sort_by(|a, b| a.spec.name.cmp(&b.spec.name));
         Offer::new(offered, &self.hidden(selection), self.server_names())
     }
@@ -134,16 +132,18 @@ impl Registry {
         if !offer.has(&ToolName::from(FoundTools::TOOL)) {
             return 0;
         }
-        let selected = placed(&self.known(selection), selection, Placement::Offered);
-        selected.iter().filter(|entry| !offer.has(&entry.spec.name)).count()
+        missing(&self.known(selection), selection, |name| offer.has(name)).len()
     }
 
     /// Returns the offer plus those of these tools that the model has looked for and may be offered.
     #[must_use]
     pub fn with_found(&self, offer: &Offer, found: &BTreeSet<ToolName>, selection: &Selection) -> Offer {
-        let known = placed(&self.known(selection), selection, Placement::Offered);
-        let found = known.into_iter().filter(|entry| found.contains(&entry.spec.name));
-        offer.with(found, &self.hidden(selection))
+        let known = self.known(selection);
+        let selected = placed(&known, selection, Placement::Offered).into_iter();
+        let grown = offer.with(selected.filter(|entry| found.contains(&entry.spec.name)), &self.hidden(selection));
+        let out = missing(&known, selection, |name| grown.has(name));
+        // Its spec stays: how many are left out is no reason to send another.
+        grown.running(find_tool(&out).as_ref())
     }
 
     /// Rebuilds the offer a run was pinned with. A stand-in replaces a tool that is gone or whose spec has
@@ -156,10 +156,8 @@ impl Registry {
                 return self.wait_tool(awaited);
             }
             if spec.name.as_str() == FoundTools::TOOL {
-                let selected = placed(&known, selection, Placement::Offered);
                 let is_offered = |name: &ToolName| specs.iter().any(|spec| spec.name == *name);
-                let names = selected.iter().map(|entry| entry.spec.name.clone());
-                return find_tool(&selected, &names.filter(|name| !is_offered(name)).collect());
+                return find_tool(&missing(&known, selection, is_offered));
             }
             match known.get(&spec.name) {
                 Some(now) if is_same(&now.spec, spec) => Some(Arc::clone(now)),
@@ -171,8 +169,8 @@ impl Registry {
         Offer::named(tools, &self.hidden(selection), self.server_names())
     }
 
-    /// Returns the offer plus the tools of these servers that it lacks. The specs that the model has of all
-    /// other tools stay unchanged.
+    /// Returns the offer plus the tools of these servers that it lacks and that fit. The specs that the model has of all
+    /// other tools stay unchanged; that of `find_tools` as long as all others do.
     #[must_use]
     pub fn with_joined_servers(
         &self,
@@ -181,20 +179,31 @@ impl Registry {
         selection: &Selection,
         awaited: &BTreeSet<String>,
     ) -> Offer {
-        let joins = |entry: &Arc<RegisteredTool>| joining.contains(entry.spec.name.server());
-        let known = placed(&self.known(selection), selection, Placement::Offered);
-        let waits =
-            |entry: &Arc<RegisteredTool>| !awaited.is_empty() && selection.placement(&entry.spec) == Placement::Offered;
-        let wait = self.wait_tool(awaited).filter(waits);
-        let left_out: BTreeSet<ToolName> = {
-            let catalogue: Vec<&ToolSpec> = known.iter().map(|entry| &entry.spec).collect();
-            let left_out = selection.relevance().map(|relevance| relevance.left_out_of_more(&catalogue));
-            left_out.into_iter().flatten().filter(|name| !offer.has(name)).cloned().collect()
+        let known = self.known(selection);
+        let selected = placed(&known, selection, Placement::Offered);
+        let left_out: BTreeSet<&ToolName> = {
+            let catalogue: Vec<&ToolSpec> = selected.iter().map(|entry| &entry.spec).collect();
+            let relevance = selection.relevance();
+            relevance.map(|by| by.left_out_of_more(&catalogue, |name| offer.has(name))).unwrap_or_default()
         };
-        let (finder, kept) = (finder(&known, &left_out, selection), offer.without(WAIT_FOR_SERVERS));
-        let kept = if finder.is_some() { kept.without(FoundTools::TOOL) } else { kept };
-        let fits = |entry: &Arc<RegisteredTool>| joins(entry) && !left_out.contains(&entry.spec.name);
-        kept.with(known.into_iter().filter(fits).chain(wait).chain(finder), &self.hidden(selection))
+        let fits = |entry: &&Arc<RegisteredTool>| {
+            joining.contains(entry.spec.name.server()) && !left_out.contains(&entry.spec.name)
+        };
+        let joined = selected.iter().filter(fits).cloned();
+        let (wait, hidden) = (self.offered_wait(selection, awaited), self.hidden(selection));
+        let grown = offer.without(WAIT_FOR_SERVERS).with(joined.chain(wait), &hidden);
+        let has_finder = offer.has(&ToolName::from(FoundTools::TOOL));
+        if left_out.is_empty() && !has_finder {
+            return grown;
+        }
+        let out = missing(&known, selection, |name| grown.has(name));
+        if has_finder && grown.specs() == offer.specs() {
+            return grown.running(find_tool(&out).as_ref());
+        }
+        match finder(&out, selection) {
+            Some(finder) => grown.without(FoundTools::TOOL).with([finder], &hidden),
+            None => grown,
+        }
     }
 
     /// Returns the offer, in which tools that are known by now but were not shown to the model can be called by
@@ -238,6 +247,12 @@ impl Registry {
         entry(Arc::new(WaitForServers::new(Arc::clone(self.servers.as_ref()?), awaited)))
     }
 
+    /// Returns the tool that waits for these servers, if there are any and the selection has it.
+    fn offered_wait(&self, selection: &Selection, awaited: &BTreeSet<String>) -> Option<Arc<RegisteredTool>> {
+        let wait = self.wait_tool(awaited).filter(|_| !awaited.is_empty());
+        wait.filter(|entry| selection.placement(&entry.spec) == Placement::Offered)
+    }
+
     fn hidden(&self, selection: &Selection) -> Vec<Arc<RegisteredTool>> {
         placed(&self.known(selection), selection, Placement::Hidden)
     }
@@ -265,19 +280,26 @@ fn placed(
     entries.values().filter(|entry| selection.placement(&entry.spec) == wanted).cloned().collect()
 }
 
-/// Returns the tool that finds those that an offer of this catalogue leaves out; `None` where it leaves out none.
-fn finder(
-    catalogue: &[Arc<RegisteredTool>],
-    left_out: &BTreeSet<ToolName>,
+/// Returns the selected tools, besides core ones, that an offer lacks.
+fn missing(
+    entries: &BTreeMap<ToolName, Arc<RegisteredTool>>,
     selection: &Selection,
-) -> Option<Arc<RegisteredTool>> {
-    let finder = if left_out.is_empty() { None } else { find_tool(catalogue, left_out) };
+    is_offered: impl Fn(&ToolName) -> bool,
+) -> Vec<Arc<RegisteredTool>> {
+    let mut missing = placed(entries, selection, Placement::Offered);
+    missing.retain(|entry| !is_core(&entry.spec) && !is_offered(&entry.spec.name));
+    missing
+}
+
+/// Returns the tool that finds those that an offer leaves out, if there are any and the selection has it.
+fn finder(left_out: &[Arc<RegisteredTool>], selection: &Selection) -> Option<Arc<RegisteredTool>> {
+    let finder = if left_out.is_empty() { None } else { find_tool(left_out) };
     finder.filter(|entry| selection.placement(&entry.spec) == Placement::Offered)
 }
 
-fn find_tool(catalogue: &[Arc<RegisteredTool>], left_out: &BTreeSet<ToolName>) -> Option<Arc<RegisteredTool>> {
-    let specs: Vec<&ToolSpec> = catalogue.iter().map(|entry| &entry.spec).filter(|spec| !is_core(spec)).collect();
-    entry(Arc::new(FindTools::new(&specs, &left_out.iter().collect())))
+fn find_tool(left_out: &[Arc<RegisteredTool>]) -> Option<Arc<RegisteredTool>> {
+    let specs: Vec<&ToolSpec> = left_out.iter().map(|entry| &entry.spec).collect();
+    entry(Arc::new(FindTools::new(&specs)))
 }
 
 fn check_name(name: &ToolName) -> Result<(), RegistryError> {

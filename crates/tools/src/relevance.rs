@@ -43,7 +43,7 @@ pub struct RankedTool {
 
 /// How many words of a request an index can do something with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RequestWords {
+pub struct RequestWordCounts {
     /// All words.
     pub all: usize,
     /// Those that are too common to tell anything.
@@ -72,8 +72,8 @@ impl ToolIndex {
 
     /// Counts the words of a request.
     #[must_use]
-    pub fn words(&self, request: &str) -> RequestWords {
-        let mut words = RequestWords::default();
+    pub fn words(&self, request: &str) -> RequestWordCounts {
+        let mut words = RequestWordCounts::default();
         for word in read_words(request) {
             words.all += word.length;
             if word.terms.is_empty() {

@@ -7,22 +7,45 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use windlass_machine::preset;
 use windlass_provider::{BoxFuture, Model, ModelRequest, Segments, Sink};
-use windlass_runtime::{AgentSettings, Breakers, Hub, Instructions, Services, SessionChoice, SystemClock};
-use windlass_store::{MemoryStore, SpendingCounter};
-use windlass_testkit::{Scene, Script, ScriptStep, ScriptedModel};
-use windlass_tools::{CallContext, Permissions, Registry, Secrets, Tool};
+use windlass_runtime::{
+    AgentSettings, Breakers, Hub, Instructions, Services, SessionActivity, SessionChoice, SystemClock,
+};
+use windlass_store::{MemoryStore, SessionLog as _, SpendingCounter};
+use windlass_testkit::{FaultKind, Scene, Script, ScriptStep, ScriptedModel};
+use windlass_tools::{CallContext, Permissions, Registry, Secrets, ServerStage, Tool, ToolServers};
 use windlass_vocab::{
-    Attendance, EffectClass, Event, Failure, IntentRouter, Json, MessageId, Outcome, Policy, Record, Reply, RunModel,
-    ToolSpec, TurnMode,
+    Attendance, EffectClass, Event, Failure, IntentRouter, Json, MaxTokens, MessageId, Outcome, Policy, Reasoning,
+    Record, Reply, RunModel, ToolSpec, TurnMode,
 };
 
 /// The mode of each request, and the tools that it offers.
 type SentOffers = Vec<(TurnMode, Vec<String>)>;
 
-/// A model that keeps which tools each request offers.
+/// What a request had besides the conversation.
+#[derive(Clone, Debug, PartialEq)]
+struct RequestKept {
+    mode: TurnMode,
+    specs: Vec<ToolSpec>,
+    temperature_milli: Option<u32>,
+    max_tokens: MaxTokens,
+    reasoning: Reasoning,
+}
+
+/// A model that keeps what each request had.
+#[derive(Clone)]
 struct OfferReader {
     inner: ScriptedModel,
-    seen: Arc<Mutex<SentOffers>>,
+    seen: Arc<Mutex<Vec<RequestKept>>>,
+}
+
+impl OfferReader {
+    fn new(script: Script) -> Self {
+        Self { inner: ScriptedModel::new(script), seen: Arc::default() }
+    }
+
+    fn seen(&self) -> Vec<RequestKept> {
+        self.seen.lock().unwrap().clone()
+    }
 }
 
 impl Model for OfferReader {
@@ -32,8 +55,13 @@ impl Model for OfferReader {
         segments: &mut Segments,
         sink: Sink,
     ) -> BoxFuture<'static, Result<Reply, Failure>> {
-        let offer = request.context.offer.iter().map(|spec| spec.wire_name.clone()).collect();
-        self.seen.lock().unwrap().push((request.mode, offer));
+        self.seen.lock().unwrap().push(RequestKept {
+            mode: request.mode,
+            specs: request.context.offer.clone(),
+            temperature_milli: request.temperature_milli,
+            max_tokens: request.max_tokens,
+            reasoning: request.reasoning,
+        });
         self.inner.attempt(request, segments, sink)
     }
 }
@@ -57,40 +85,51 @@ const THINGS: [&str; 40] = [
     "saddle", "timber", "turtle", "violin", "walnut",
 ];
 
-fn registry() -> Registry {
-    let mut registry = Registry::new();
-    for thing in THINGS {
-        let spec = ToolSpec {
-            name: format!("hub.paint_{thing}").into(),
-            wire_name: String::new(),
-            description: format!("Paints the {thing}."),
-            schema: Json::from(&json!({"type": "object"})),
-            effect: EffectClass::ReadOnly,
-            ending: None,
-            repeatable: false,
-            reads_files: false,
-            tags: BTreeSet::new(),
-        };
-        registry.add(Arc::new(NamedTool(spec))).unwrap();
+/// A server whose tools are always known.
+struct PaintServer;
+
+impl ToolServers for PaintServer {
+    fn wake(&self) {}
+
+    fn names(&self) -> Vec<String> {
+        vec!["hub".into()]
     }
-    registry
+
+    fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        THINGS.map(paint_tool).to_vec()
+    }
+
+    fn stages(&self) -> BTreeMap<String, ServerStage> {
+        BTreeMap::from([("hub".into(), ServerStage::Listed)])
+    }
+
+    fn settled(&self, _: Vec<String>) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
-/// What a process sent and recorded.
-struct Told {
-    offers: SentOffers,
-    records: Vec<Record>,
+fn paint_tool(thing: &str) -> Arc<dyn Tool> {
+    Arc::new(NamedTool(ToolSpec {
+        name: format!("hub.paint_{thing}").into(),
+        wire_name: String::new(),
+        description: format!("Paints the {thing}."),
+        schema: Json::from(&json!({"type": "object"})),
+        effect: EffectClass::ReadOnly,
+        ending: None,
+        repeatable: false,
+        reads_files: false,
+        tags: BTreeSet::new(),
+    }))
 }
 
-/// Sends these messages, each in a run of its own.
-async fn told(policy: Policy, model: RunModel, script: Script, messages: &[&str]) -> Told {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let inner = ScriptedModel::new(script);
-    let reader: Arc<dyn Model> = Arc::new(OfferReader { inner, seen: Arc::clone(&seen) });
-    let hub = Hub::new(Services {
-        store: Arc::new(MemoryStore::new()),
-        models: Arc::new(HashMap::from([("scripted".into(), reader)])),
-        registry: registry(),
+fn hub(store: &Arc<MemoryStore>, reader: &OfferReader) -> Hub {
+    let mut registry = Registry::new();
+    registry.serve(Arc::new(PaintServer));
+    let model: Arc<dyn Model> = Arc::new(reader.clone());
+    Hub::new(Services {
+        store: Arc::clone(store) as _,
+        models: Arc::new(HashMap::from([("scripted".into(), model)])),
+        registry,
         secrets: Arc::new(Secrets::default()),
         breakers: Breakers::default(),
         spending: SpendingCounter::default(),
@@ -98,8 +137,11 @@ async fn told(policy: Policy, model: RunModel, script: Script, messages: &[&str]
         guard_locks: None,
         context_sources: Vec::new(),
         workspace: None,
-    });
-    let agent = AgentSettings {
+    })
+}
+
+fn agent(policy: Policy, model: RunModel) -> AgentSettings {
+    AgentSettings {
         name: "test".into(),
         policy,
         models: vec![model],
@@ -109,9 +151,24 @@ async fn told(policy: Policy, model: RunModel, script: Script, messages: &[&str]
         deadline_ms: None,
         attendance: Attendance::Unattended,
         output: None,
-    };
-    let opening = SessionChoice { owner: "me".into(), key: "k".into(), workspace: None };
-    let session = hub.open(opening, agent).await.unwrap();
+    }
+}
+
+fn opening() -> SessionChoice {
+    SessionChoice { owner: "me".into(), key: "k".into(), workspace: None }
+}
+
+/// What a process sent and recorded.
+struct Told {
+    requests: Vec<RequestKept>,
+    offers: SentOffers,
+    records: Vec<Record>,
+}
+
+/// Sends these messages, each in a run of its own.
+async fn told(policy: Policy, model: RunModel, script: Script, messages: &[&str]) -> Told {
+    let reader = OfferReader::new(script);
+    let session = hub(&Arc::new(MemoryStore::new()), &reader).open(opening(), agent(policy, model)).await.unwrap();
     let (mut events, mut records) = (session.events(), Vec::new());
     for (number, message) in messages.iter().enumerate() {
         session.send(MessageId(format!("m{number}")), *message).await.unwrap();
@@ -123,8 +180,9 @@ async fn told(policy: Policy, model: RunModel, script: Script, messages: &[&str]
             }
         }
     }
-    let offers = seen.lock().unwrap().clone();
-    Told { offers, records }
+    let names = |sent: &RequestKept| sent.specs.iter().map(|spec| spec.wire_name.clone()).collect();
+    let requests = reader.seen();
+    Told { offers: requests.iter().map(|sent| (sent.mode, names(sent))).collect(), requests, records }
 }
 
 fn usual() -> Policy {
@@ -219,6 +277,34 @@ async fn a_follow_up_is_offered_the_same_tools() {
     let [first, second, third] = &told.offers[..] else { panic!("three turns: {:?}", told.offers) };
     assert_eq!(first, second);
     assert!(third.1.contains(&"hub__paint_walnut".to_owned()), "{third:?}");
+}
+
+// proves S4, M6, J3: another process that goes on with a run sends the same definitions, byte for byte
+#[tokio::test]
+async fn a_crash_after_a_search_changes_no_definition() {
+    let slow = call("hub__paint_otter").fault(FaultKind::Delay { ms: 3_600_000 }.times(1));
+    let steps = vec![ScriptStep::call("find_tools", json!({"query": "paint an otter"})), slow, ScriptStep::say("done")];
+    let (store, reader) = (Arc::new(MemoryStore::new()), OfferReader::new(Script::of(steps)));
+    let agent = || agent(Policy { tools_offered: 3, ..usual() }, model());
+    let words = "Paint the goat and the rocket red.";
+    let session = hub(&store, &reader).open(opening(), agent()).await.unwrap();
+    session.send(MessageId("m".into()), words).await.unwrap();
+    while reader.seen().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    session.close().await;
+
+    let session = hub(&store, &reader).open(opening(), agent()).await.unwrap();
+    session.send(MessageId("m".into()), words).await.unwrap();
+    while session.settled().await != SessionActivity::Idle {}
+    let seen = reader.seen();
+    let [first, left, resumed, last] = &seen[..] else { panic!("four requests: {}", seen.len()) };
+    assert_ne!(first.specs, left.specs, "what was found joined");
+    assert_eq!((&resumed.specs, &last.specs), (&left.specs, &left.specs));
+    let id = store.find("me", "k").await.unwrap().expect("a session");
+    let records = store.read(id, 0).await.unwrap();
+    let pinned = records.iter().filter(|envelope| matches!(envelope.record, Record::ContextPinned(_))).count();
+    assert_eq!(pinned, 2, "once at first, and once with what was found");
 }
 
 // proves T2: DIRECT sends no definitions at all, AGENT sends what fits; a router is asked without tools

@@ -110,6 +110,41 @@ fn a_request_that_fits_nothing_is_offered_the_core_and_a_way_to_the_rest() {
     assert!(about.contains("40 more are there, of: hub."), "{about}");
 }
 
+// proves S4: where the words of a request can't choose among tools, nothing is left out
+#[test]
+fn a_request_in_another_language_is_offered_all_tools() {
+    for request in [
+        "Male bitte eine Ziege an und zähle danach alle Biber.",
+        "Wie wird das Wetter morgen in Berlin?",
+        "Peux-tu peindre la chèvre et compter les loutres ?",
+        "Нарисуй козу и посчитай всех выдр в пруду",
+        "请给山羊上色，然后数一数有多少只水獭",
+        "ヤギを塗ってから、カワウソを数えてください",
+        // One word that a tool has is no choice: the rest was not understood.
+        "Bitte male das neue Logo mit dem Pencil auf die große Wand.",
+        "Dispatch Bob tomorrow concerning dinner",
+    ] {
+        let offer = registry(&THINGS).offer(&selection(request, 15, &[]));
+        assert_eq!(offer.specs().len(), 42, "{request}: {:?}", names(&offer));
+        assert!(!offer.has(&FoundTools::TOOL.into()), "{request}");
+    }
+    for greeting in ["Hallo!", "Guten Tag", "你好", "Привет", "今日は"] {
+        let offer = registry(&THINGS).offer(&selection(greeting, 15, &[]));
+        assert_eq!(names(&offer), CORE, "{greeting}");
+    }
+}
+
+// proves S4, M6: a conversation in another language keeps its tools
+#[test]
+fn a_short_follow_up_keeps_an_offer_of_all_tools() {
+    let whole = registry(&THINGS).offer(&selection("Male bitte eine Ziege an und zähle danach alle Biber.", 2, &[]));
+    let kept = registry(&THINGS).offer(&selection("Ja, genau.", 2, &names(&whole)));
+    assert_eq!(names(&kept), names(&whole));
+    let chosen =
+        registry(&THINGS).offer(&selection("Now paint the goat and the otter with the flute.", 2, &names(&whole)));
+    assert_eq!(chosen.specs().len(), 2 + CORE.len());
+}
+
 // proves S4, M6: a follow-up keeps the offer, and the provider's cache
 #[test]
 fn the_offer_of_the_run_before_is_kept_where_it_has_what_fits() {
@@ -153,6 +188,32 @@ async fn a_tool_that_is_left_out_is_found_and_joins() {
     assert_eq!(names(&again), names(&grown));
 }
 
+async fn found(offer: &Offer, query: &str) -> BTreeSet<ToolName> {
+    let session: SessionId = "01890000-0000-7000-8000-000000000000".parse().unwrap();
+    let arguments = Json::from(&json!({ "query": query }));
+    let outcome =
+        offer.run(&FoundTools::TOOL.into(), CallContext::detached(session), &arguments, Duration::from_secs(5)).await;
+    let found: Option<FoundTools> = outcome.structured.map(|names| serde_json::from_str(names.as_str()).unwrap());
+    found.map(|found| found.found.into_iter().collect()).unwrap_or_default()
+}
+
+// proves S4: a search finds what is left out, not what the model has: the request itself brings the next best
+#[tokio::test]
+async fn a_search_finds_only_what_the_offer_leaves_out() {
+    let request = "Paint the goat, please.";
+    let (registry, wanted) = (registry(&THINGS), selection(request, 5, &[]));
+    let mut offer = registry.offer(&wanted);
+    for round in 1..=3 {
+        let more = found(&offer, request).await;
+        assert_eq!(more.len(), 5, "round {round}: {more:?}");
+        assert!(more.iter().all(|name| !offer.has(name) && !name.is_local()), "round {round}: {more:?}");
+        let resumed = registry.pinned(offer.specs(), &wanted, &BTreeSet::new());
+        assert_eq!(found(&resumed, request).await, more, "a resumed run finds the same");
+        offer = registry.with_found(&offer, &more, &wanted);
+    }
+    assert_eq!(found(&offer, "read a file").await, BTreeSet::new(), "built-in tools are offered anyway");
+}
+
 /// A server that is listed.
 struct ListedServer(Vec<Arc<dyn Tool>>);
 
@@ -189,4 +250,43 @@ fn the_tools_of_a_late_server_are_filtered_too() {
     assert_eq!(joined, ["late.paint_goat", "late.tally_goat"]);
     assert!(grown.has(&FoundTools::TOOL.into()));
     assert_eq!(grown.specs().len(), 8 + 2 + 1, "what was offered stays");
+}
+
+fn late() -> BTreeSet<String> {
+    BTreeSet::from(["late".into()])
+}
+
+// proves S4, M6, J3: a run keeps its offer, whether its servers connect again or another process goes on with it
+#[tokio::test]
+async fn a_server_that_brings_nothing_new_changes_no_spec() {
+    let mut registry = registry(&[]);
+    registry.serve(Arc::new(ListedServer(tools_for("late", &THINGS))));
+    let before = ["late.paint_goat", "late.tally_goat", "late.paint_drum", "late.tally_drum"];
+    // What today's words would choose anew is more than the run was offered.
+    let wanted = selection("Paint the goat now.", 5, &before);
+    let offer = registry.offer(&wanted);
+    assert_eq!(names(&offer)[..4], ["late.paint_drum", "late.paint_goat", "late.tally_drum", "late.tally_goat"]);
+    assert_eq!(offer.specs().len(), 4 + CORE.len());
+    let same = registry.with_joined_servers(&offer, &late(), &wanted, &BTreeSet::new());
+    assert_eq!(same.specs(), offer.specs());
+
+    let grown = registry.with_found(&offer, &found(&offer, "tally otter").await, &wanted);
+    assert!(grown.has(&"late.tally_otter".into()));
+    let pinned: Vec<&str> = names(&grown);
+    let wanted = selection("Paint the goat now.", 5, &pinned);
+    let resumed = registry.pinned(grown.specs(), &wanted, &BTreeSet::new());
+    let joined = registry.with_joined_servers(&resumed, &late(), &wanted, &BTreeSet::new());
+    assert_eq!(joined.specs(), grown.specs());
+}
+
+// proves S4: a search reaches the tools of a server that connected since, though the model is told nothing new
+#[tokio::test]
+async fn a_search_reaches_a_server_that_brought_nothing_that_fits() {
+    let mut registry = registry(&THINGS);
+    let wanted = selection("Paint the goat.", 2, &[]);
+    let offer = registry.offer(&wanted);
+    registry.serve(Arc::new(ListedServer(vec![tool("late.zebra", "Shows a zebra.")])));
+    let same = registry.with_joined_servers(&offer, &late(), &wanted, &BTreeSet::new());
+    assert_eq!(same.specs(), offer.specs());
+    assert_eq!(found(&same, "zebra").await, BTreeSet::from(["late.zebra".into()]));
 }
