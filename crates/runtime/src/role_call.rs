@@ -3,7 +3,7 @@
 
 use windlass_machine::{ListedFiles, Run, State, intent_request, plan_request, synthesis_request, title_request};
 use windlass_provider::{BoxFuture, ModelRequest, Segments, Sink};
-use windlass_vocab::{Failure, MaxTokens, Message, PinnedContext, Reply, TurnMode};
+use windlass_vocab::{Failure, MaxTokens, Message, PinnedContext, Policy, Reasoning, Reply, TurnMode};
 
 use crate::attempt::{AttemptRequest, not_configured, refusal, sink};
 use crate::feed::Feed;
@@ -18,6 +18,27 @@ struct ShortRequest {
     tokens: u32,
     /// Follows the session's id in the key of the provider's cache.
     cache: &'static str,
+}
+
+/// Returns the temperature and the effort that a call of this mode asks for. A verdict of one word needs neither chance nor
+/// much thought; where the policy names no effort none is sent, since some models refuse any.
+fn sampling(mode: TurnMode, policy: &Policy) -> (Option<u32>, Reasoning) {
+    match mode {
+        TurnMode::Route => {
+            let reasoning = match policy.reasoning {
+                Reasoning::ModelOwn | Reasoning::Configured => Reasoning::ModelOwn,
+                Reasoning::Low | Reasoning::Medium | Reasoning::High => Reasoning::Low,
+            };
+            (Some(0), reasoning)
+        }
+        TurnMode::Tools
+        | TurnMode::Talk
+        | TurnMode::WrapUp
+        | TurnMode::Summary
+        | TurnMode::Title
+        | TurnMode::Plan
+        | TurnMode::Synthesis => (policy.sampling.talk_temperature_milli, policy.reasoning),
+    }
 }
 
 impl ShortRequest {
@@ -44,7 +65,7 @@ impl ShortRequest {
             TurnMode::Route => Some(Self {
                 prefix: "You decide whether a request needs tools. You do not answer it.",
                 request: intent_request(state),
-                tokens: 1_024,
+                tokens: 512,
                 cache: "router",
             }),
             TurnMode::Tools | TurnMode::Talk | TurnMode::WrapUp | TurnMode::Summary => None,
@@ -75,6 +96,7 @@ pub(crate) fn start(
         return Some(Box::pin(std::future::ready(Err(failure))));
     }
     let policy = run.policy();
+    let (temperature_milli, reasoning) = sampling(asked.mode, policy);
     let context = PinnedContext { prefix: short.prefix.to_owned(), ..PinnedContext::default() };
     let history = [Message::user(services.secrets.scrub(&short.request).into_owned())];
     let request = ModelRequest {
@@ -86,9 +108,9 @@ pub(crate) fn start(
         tail: "",
         mode: asked.mode,
         delivery: asked.delivery,
-        temperature_milli: policy.sampling.talk_temperature_milli,
+        temperature_milli,
         max_tokens: MaxTokens::Fixed(short.tokens),
-        reasoning: policy.reasoning,
+        reasoning,
         idle: policy.stream_idle,
         output: None,
         output_form: windlass_vocab::OutputForm::Schema,

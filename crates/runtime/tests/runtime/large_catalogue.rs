@@ -307,6 +307,21 @@ async fn a_crash_after_a_search_changes_no_definition() {
     assert_eq!(pinned, 2, "once at first, and once with what was found");
 }
 
+// proves T2: a verdict of one word is asked for coldly, briefly and without the effort of the run
+#[tokio::test]
+async fn a_router_does_not_reason_as_the_run_does() {
+    for (of_run, of_router) in [(Reasoning::High, Reasoning::Low), (Reasoning::ModelOwn, Reasoning::ModelOwn)] {
+        let policy = Policy { router: IntentRouter::Model, reasoning: of_run, ..usual() };
+        let script = Script::when("Reply with one word", [ScriptStep::say("AGENT")])
+            .scene(Scene::when("What is a goat?", [ScriptStep::say("Hello.")]));
+        let told = told(policy, model(), script, &["What is a goat?"]).await;
+        let [router, run] = &told.requests[..] else { panic!("two requests: {:?}", told.offers) };
+        assert_eq!((router.mode, router.reasoning, router.temperature_milli), (TurnMode::Route, of_router, Some(0)));
+        assert_eq!(router.max_tokens, MaxTokens::Fixed(512));
+        assert_eq!(run.reasoning, of_run);
+    }
+}
+
 // proves T2: DIRECT sends no definitions at all, AGENT sends what fits; a router is asked without tools
 #[tokio::test]
 async fn a_router_decides_whether_tools_are_sent() {
