@@ -127,7 +127,7 @@ fn what_follows(attempt: &AttemptFailed) -> Follows {
         NextAttempt::Dialect { .. } => "going on with calls written as text".to_owned(),
         NextAttempt::Output { form: OutputForm::Tool } => "asking for the output by a tool".to_owned(),
         NextAttempt::Output { form: OutputForm::Schema | OutputForm::Prompt } => {
-            "asking for the output by the instructions alone".to_owned()
+            "going on without the schema, by the instructions alone".to_owned()
         }
         NextAttempt::Shorter if attempt.failure.cause == Some(FailureCause::ImageRefused) => {
             "trying again without the images".to_owned()

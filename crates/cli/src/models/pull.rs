@@ -43,9 +43,9 @@ impl PulledModel {
         let name = harmless_line(&self.name);
         match &self.outcome {
             Ok(size) => {
-                format!("{name} {}. `windlass --model {}` uses it.\n{}", came(*size), self.typed(), self.jobs())
+                format!("{name} {}. `windlass --model {}` uses it.\n{}", size_wording(*size), self.typed(), self.jobs())
             }
-            Err(error) => format!("{name} is not there: {}\n", harmless_line(&self.problem(error))),
+            Err(error) => format!("{name} was not downloaded: {}\n", harmless_line(&self.problem(error))),
         }
     }
 
@@ -114,11 +114,11 @@ impl PulledModel {
     }
 }
 
-fn came(PulledSize { total, downloaded }: PulledSize) -> String {
+fn size_wording(PulledSize { total, downloaded }: PulledSize) -> String {
     match (total, downloaded) {
-        (0, _) => "is there".to_owned(),
-        (total, 0) => format!("was there already, and is up to date ({})", size(total)),
-        (total, _) => format!("is there now ({})", size(total)),
+        (0, _) => "is up to date".to_owned(),
+        (total, 0) => format!("is up to date ({})", size(total)),
+        (total, _) => format!("downloaded ({})", size(total)),
     }
 }
 
@@ -170,13 +170,13 @@ mod tests {
             (PullError::Silent(Duration::from_mins(15)), "has said nothing for 15 minutes. What has come is kept"),
         ] {
             let line = said(Err(error));
-            assert!(line.starts_with("qwen3:4b is not there: ") && line.contains(words), "{line}");
+            assert!(line.starts_with("qwen3:4b was not downloaded: ") && line.contains(words), "{line}");
         }
         assert_eq!(
             said(Ok(PulledSize { total: 2_500_000_000, downloaded: 9 })),
-            "qwen3:4b is there now (2.5 GB). `windlass --model ollama:qwen3:4b` uses it.\n"
+            "qwen3:4b downloaded (2.5 GB). `windlass --model ollama:qwen3:4b` uses it.\n"
         );
         let again = said(Ok(PulledSize { total: 2_500_000_000, downloaded: 0 }));
-        assert!(again.starts_with("qwen3:4b was there already, and is up to date (2.5 GB)"), "{again}");
+        assert!(again.starts_with("qwen3:4b is up to date (2.5 GB)"), "{again}");
     }
 }

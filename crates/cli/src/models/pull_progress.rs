@@ -18,7 +18,7 @@ pub(crate) struct PullProgress {
     /// What the server does, while it downloads nothing.
     status: String,
     /// What was last said in a log: the step, and how many tenths had come.
-    said: (String, u64),
+    last_logged: (String, u64),
 }
 
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl PullProgress {
     /// A line for a log, where a step or a tenth of the whole has been reached since the last.
     pub(crate) fn log_line(&mut self, name: &str) -> Option<String> {
         let now = (self.status.clone(), self.hundredths() / 10);
-        let is_new = if now.0.is_empty() { now.1 > self.said.1 } else { now.0 != self.said.0 };
+        let is_new = if now.0.is_empty() { now.1 > self.last_logged.1 } else { now.0 != self.last_logged.0 };
         if !is_new {
             return None;
         }
@@ -95,7 +95,7 @@ impl PullProgress {
         } else {
             format!("{name}: {}", now.0)
         };
-        self.said = (now.0, now.1.max(self.said.1));
+        self.last_logged = (now.0, now.1.max(self.last_logged.1));
         Some(line)
     }
 }

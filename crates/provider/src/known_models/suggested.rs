@@ -14,11 +14,7 @@ pub struct SuggestedModel {
 
 /// The suggestions, from small to large.
 pub const SUGGESTED: &[SuggestedModel] = &[
-    SuggestedModel {
-        name: "qwen2.5-coder:1.5b",
-        download: "1 GB",
-        about: "for small machines; its jobs were measured",
-    },
+    SuggestedModel { name: "qwen2.5-coder:1.5b", download: "1 GB", about: "did 4 of 10 file jobs; for small machines" },
     SuggestedModel { name: "qwen3:4b", download: "2.5 GB", about: "calls tools, reasons; 6 GB of memory" },
     SuggestedModel { name: "qwen3:8b", download: "5.2 GB", about: "calls tools, reasons; 10 GB of memory" },
     SuggestedModel { name: "gpt-oss:20b", download: "14 GB", about: "calls tools, reasons; 16 GB of memory" },
@@ -32,6 +28,7 @@ mod tests {
     use super::{FIRST_MODEL, SUGGESTED};
     use crate::ability::Ability;
     use crate::known_models::known_model;
+    use crate::known_models::measured::best_measurement;
     use crate::server_kind::ServerKind;
 
     // proves S5: a person without a model is named one that can do the work
@@ -43,5 +40,18 @@ mod tests {
             assert!(model.name.contains(':'), "{} names no size", model.name);
         }
         assert!(SUGGESTED.iter().any(|model| model.name == FIRST_MODEL));
+    }
+
+    // proves M2: a figure in a suggestion is the measured one
+    #[test]
+    fn a_suggestion_says_what_was_measured() {
+        for model in SUGGESTED {
+            let figure = best_measurement(ServerKind::Ollama, model.name).map(|best| {
+                let tenths = f64::from(best.needs_tools.count * 10) / f64::from(best.needs_tools.tries);
+                format!("did {tenths:.0} of 10 file jobs; ")
+            });
+            let is_said = figure.as_ref().is_some_and(|figure| model.about.starts_with(figure.as_str()));
+            assert!(is_said || figure.is_none(), "{}: {figure:?}", model.name);
+        }
     }
 }

@@ -35,7 +35,7 @@ fn a_model_is_pulled_and_progress_is_told_in_a_few_lines() {
     assert_eq!(pulled.code, 0, "{}{}", pulled.stdout, pulled.stderr);
     assert_eq!(ollama.asked(), ["qwen3:4b"]);
     let name = format!("{}#qwen3:4b", ollama.base_url());
-    assert_eq!(pulled.stdout, format!("qwen3:4b is there now (2.0 GB). `windlass --model {name}` uses it.\n"));
+    assert_eq!(pulled.stdout, format!("qwen3:4b downloaded (2.0 GB). `windlass --model {name}` uses it.\n"));
     assert_eq!(
         pulled.stderr.lines().collect::<Vec<_>>(),
         [
@@ -57,7 +57,7 @@ fn a_model_that_is_there_is_said_to_be_up_to_date() {
     let there = [json!({"status": "pulling manifest"}), layer(2_000_000_000), json!({"status": "success"})];
     let ollama = FakeOllama::start(&["qwen3:4b"], &there, PullEnd::Whole).expect("a server");
     let pulled = pull(&bench(), &ollama, &[]);
-    assert!(pulled.stdout.starts_with("qwen3:4b was there already, and is up to date (2.0 GB). "), "{}", pulled.stdout);
+    assert!(pulled.stdout.starts_with("qwen3:4b is up to date (2.0 GB). "), "{}", pulled.stdout);
 }
 
 // proves E2: what failed, and what to do
@@ -76,7 +76,7 @@ fn a_download_that_fails_says_why_and_what_to_do() {
         let pulled = pull(&bench, &ollama, &[]);
         assert_eq!(pulled.code, 1, "{}{}", pulled.stdout, pulled.stderr);
         assert!(
-            pulled.stdout.starts_with("qwen3:4b is not there: ") && pulled.stdout.contains(words),
+            pulled.stdout.starts_with("qwen3:4b was not downloaded: ") && pulled.stdout.contains(words),
             "{}",
             pulled.stdout
         );
@@ -126,7 +126,7 @@ fn a_terminal_shows_one_line_that_is_written_again() {
     let mut command = bench.command(&["models", "pull", "qwen3:4b", "--base-url", &ollama.base_url()]);
     command.env("TERM", "xterm").env("LANG", "C.UTF-8");
     let mut glass = Glass::start(command);
-    glass.wait_for("qwen3:4b is there now (2.0 GB)");
+    glass.wait_for("qwen3:4b downloaded (2.0 GB)");
     assert!(glass.written().contains("\rqwen3:4b  pulling manifest\u{1b}[K"), "{}", glass.written());
     assert!(!glass.text().contains("pulling manifest"), "{}", glass.text());
     assert_eq!(glass.end(), 0);
