@@ -13,6 +13,8 @@ pub const LONGEST_TEXT: usize = 1_000;
 const MOST_ITEMS: usize = 20;
 /// How deep a schema is followed; a text stands for what is deeper.
 const DEEPEST: usize = 6;
+/// The most schemas that one tool's may consist of: references can make any number of few. A larger one is followed less deep.
+const MOST_SCHEMAS: usize = 500;
 
 /// The key of an answer.
 const ANSWER: &str = "answer";
@@ -59,8 +61,7 @@ pub fn reply_schema(offer: &[ToolSpec]) -> Option<Json> {
     let answer = object(&[(ANSWER.to_owned(), text())]);
     let calls = offer.iter().map(|spec| {
         let name = json!({ "const": spec.name.as_str() }).to_string();
-        let whole = spec.schema.to_value();
-        object(&[("name".to_owned(), name), ("arguments".to_owned(), bounded(&whole, &whole, 0))])
+        object(&[("name".to_owned(), name), ("arguments".to_owned(), call_arguments(&spec.schema.to_value()))])
     });
     let forms: Vec<String> = calls.chain([answer]).collect();
     Json::parse(&format!(r#"{{"type":"object","anyOf":[{}]}}"#, forms.join(","))).ok()
@@ -114,70 +115,96 @@ fn object(properties: &[(String, String)]) -> String {
     )
 }
 
-/// Writes a schema anew with what every server understands, and bounds. `whole` is what references point into.
-fn bounded(schema: &Value, whole: &Value, depth: usize) -> String {
-    if depth > DEEPEST {
-        return text();
-    }
-    if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
-        let target = place.strip_prefix('#').and_then(|place| whole.pointer(place));
-        return target.map_or_else(text, |target| bounded(target, whole, depth + 1));
-    }
-    if let Some((key, fixed)) = ["const", "enum"].iter().find_map(|key| Some((key, schema.get(*key)?))) {
-        return format!(r#"{{"{key}":{fixed}}}"#);
-    }
-    let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
-    if let Some(choices) = choices {
-        return any_of(choices.iter().map(|choice| bounded(choice, whole, depth + 1)));
-    }
-    match &schema["type"] {
-        Value::Array(types) => any_of(types.iter().map(|name| {
-            let mut one = schema.clone();
-            one["type"] = name.clone();
-            bounded(&one, whole, depth + 1)
-        })),
-        Value::String(name) => of_type(name, schema, whole, depth),
-        _ if schema.get("properties").is_some() => of_type("object", schema, whole, depth),
-        _ => any_of(["boolean", "number"].iter().map(|name| json!({ "type": name }).to_string()).chain([text()])),
-    }
+/// Writes the schema of a tool's arguments anew, as deep as it can be followed.
+fn call_arguments(whole: &Value) -> String {
+    let at_depth = |deepest| SchemaWriter { whole, deepest, left: MOST_SCHEMAS }.bounded(whole, 0);
+    (0..=DEEPEST).rev().find_map(at_depth).unwrap_or_else(text)
 }
 
-fn of_type(name: &str, schema: &Value, whole: &Value, depth: usize) -> String {
-    match name {
-        "object" => arguments(schema, whole, depth),
-        "array" => {
-            let items = bounded(&schema["items"], whole, depth + 1);
-            format!(r#"{{"type":"array","items":{items},"maxItems":{MOST_ITEMS}}}"#)
+/// Writes a schema anew with what every server understands, and bounds.
+struct SchemaWriter<'a> {
+    /// What references point into.
+    whole: &'a Value,
+    deepest: usize,
+    /// How many schemas may still be written. After that nothing is returned.
+    left: usize,
+}
+
+impl SchemaWriter<'_> {
+    fn bounded(&mut self, schema: &Value, depth: usize) -> Option<String> {
+        self.left = self.left.checked_sub(1)?;
+        if depth > self.deepest {
+            return Some(text());
         }
-        "integer" | "number" | "boolean" | "null" => json!({ "type": name }).to_string(),
-        _ => text(),
+        if let Some(place) = schema.get("$ref").and_then(Value::as_str) {
+            let target = place.strip_prefix('#').and_then(|place| self.whole.pointer(place));
+            return target.map_or_else(|| Some(text()), |target| self.bounded(target, depth + 1));
+        }
+        if let Some((key, fixed)) = ["const", "enum"].iter().find_map(|key| Some((key, schema.get(*key)?))) {
+            self.left = self.left.checked_sub(fixed.as_array().map_or(0, Vec::len))?;
+            return Some(format!(r#"{{"{key}":{fixed}}}"#));
+        }
+        let choices = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(*key)?.as_array());
+        if let Some(choices) = choices {
+            let choices: Option<Vec<_>> = choices.iter().map(|choice| self.bounded(choice, depth + 1)).collect();
+            return Some(any_of(&choices?));
+        }
+        match &schema["type"] {
+            Value::Array(types) => {
+                let of_name = |name: &Value| self.of_type(name.as_str().unwrap_or_default(), schema, depth + 1);
+                let choices: Option<Vec<_>> = types.iter().map(of_name).collect();
+                Some(any_of(&choices?))
+            }
+            Value::String(name) => self.of_type(name, schema, depth),
+            _ if schema.get("properties").is_some() => self.of_type("object", schema, depth),
+            _ => Some(any_of(&[of_name("boolean"), of_name("number"), text()])),
+        }
+    }
+
+    fn of_type(&mut self, name: &str, schema: &Value, depth: usize) -> Option<String> {
+        Some(match name {
+            "object" => self.arguments(schema, depth)?,
+            "array" => {
+                let items = self.bounded(&schema["items"], depth + 1)?;
+                format!(r#"{{"type":"array","items":{items},"maxItems":{MOST_ITEMS}}}"#)
+            }
+            "integer" | "number" | "boolean" | "null" => of_name(name),
+            _ => text(),
+        })
+    }
+
+    /// The properties that a call must have; where it must have none, those that it may have.
+    fn arguments(&mut self, schema: &Value, depth: usize) -> Option<String> {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
+            return Some(object(&[]));
+        };
+        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let required = required.iter().filter_map(Value::as_str).filter_map(|name| properties.get_key_value(name));
+        let required = self.properties(required, depth)?;
+        if !required.is_empty() {
+            return Some(object(&required));
+        }
+        let optional = self.properties(properties.iter(), depth)?;
+        let rows: Vec<_> =
+            optional.iter().map(|(name, schema)| format!("{}:{schema}", Value::from(name.as_str()))).collect();
+        Some(format!(r#"{{"type":"object","properties":{{{}}},"additionalProperties":false}}"#, rows.join(",")))
+    }
+
+    fn properties<'p>(
+        &mut self,
+        named: impl Iterator<Item = (&'p String, &'p Value)>,
+        depth: usize,
+    ) -> Option<Vec<(String, String)>> {
+        named.map(|(name, schema)| Some((name.clone(), self.bounded(schema, depth + 1)?))).collect()
     }
 }
 
-/// The properties that a call must have; where it must have none, those that it may have.
-fn arguments(schema: &Value, whole: &Value, depth: usize) -> String {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
-        return object(&[]);
-    };
-    let bounded = |name: &str| {
-        let property = properties.get(name)?;
-        Some((name.to_owned(), bounded(property, whole, depth + 1)))
-    };
-    let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let required: Vec<_> = required.iter().filter_map(Value::as_str).filter_map(bounded).collect();
-    if !required.is_empty() {
-        return object(&required);
-    }
-    let optional: Vec<String> = properties
-        .keys()
-        .filter_map(|name| bounded(name))
-        .map(|(name, schema)| format!("{}:{schema}", Value::from(name)))
-        .collect();
-    format!(r#"{{"type":"object","properties":{{{}}},"additionalProperties":false}}"#, optional.join(","))
+fn of_name(name: &str) -> String {
+    json!({ "type": name }).to_string()
 }
 
-fn any_of(choices: impl Iterator<Item = String>) -> String {
-    format!(r#"{{"anyOf":[{}]}}"#, choices.collect::<Vec<_>>().join(","))
+fn any_of(choices: &[String]) -> String {
+    format!(r#"{{"anyOf":[{}]}}"#, choices.join(","))
 }
 
 #[cfg(test)]

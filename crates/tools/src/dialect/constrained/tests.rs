@@ -151,3 +151,29 @@ fn a_text_at_the_bound_counts_as_cut() {
         assert_eq!(read_constrained(other), ConstrainedReply::Other, "{other}");
     }
 }
+
+// proves T4: a tool server's schema can't cost more than a little, however it refers to itself
+#[test]
+fn a_schema_that_refers_to_itself_fifty_times_stays_small() {
+    let names: Vec<String> = (0..50).map(|number| format!("field_{number}")).collect();
+    let properties: serde_json::Map<_, _> =
+        names.iter().map(|name| (name.clone(), json!({ "$ref": "#/$defs/node" }))).collect();
+    let node = json!({ "type": "object", "properties": properties, "required": names });
+    let whole = json!({
+        "type": "object",
+        "properties": { "path": { "type": "string" }, "tree": { "$ref": "#/$defs/node" } },
+        "required": ["path", "tree"],
+        "$defs": { "node": node },
+    });
+    let schema = reply_schema(&[tool("m.grow", &whole.to_string())]).expect("a schema");
+    assert!(schema.as_str().len() < 100_000, "{} bytes", schema.as_str().len());
+    let schema = schema.to_value();
+    let arguments = &schema["anyOf"][0]["properties"]["arguments"];
+    assert_eq!(arguments["required"], json!(["path", "tree"]), "{arguments}");
+    assert!(is_bounded(&schema));
+    // Too many arguments for any depth.
+    let wide: serde_json::Map<_, _> = (0..5_000).map(|number| (number.to_string(), json!({}))).collect();
+    let wide = json!({ "type": "object", "properties": wide }).to_string();
+    let schema = reply_schema(&[tool("m.wide", &wide)]).expect("a schema").to_value();
+    assert_eq!(schema["anyOf"][0]["properties"]["arguments"]["type"], "string");
+}
