@@ -135,7 +135,7 @@ pub(crate) fn start(
     };
     let form = constrained::form(state, asked.model, asked.mode);
     let constraint = constrained::schema(form, context);
-    let sink = if let Some(form) = form { constrained::holding(sink, form) } else { sink };
+    let sink = if let Some(form) = form { constrained::holding(sink, form, streamed.clone()) } else { sink };
     let sink = spans::noting_first_byte(&asked.span, sink);
     let segments = written.segments.of(asked.model);
     let Some(dialect) = context.dialect_of(asked.model) else { return model.attempt(&request, segments, sink) };

@@ -10,6 +10,8 @@ use windlass_tools::dialect::{
 };
 use windlass_vocab::{ModelName, OutputSpec, PinnedContext, Reply, StopReason, TurnMode};
 
+use crate::streamed::ReplyTally;
+
 /// The name of the schema, which servers ask for.
 const NAME: &str = "reply";
 
@@ -17,13 +19,13 @@ const NAME: &str = "reply";
 /// which no tool may be called is not held to it.
 pub(crate) fn form(state: &State, model: &ModelName, mode: TurnMode) -> Option<SchemaUse> {
     let is_held = mode == TurnMode::Tools && state.control.constrains(model);
-    let form = if is_held { SchemaUse::Sent } else { SchemaUse::Told };
+    let form = if is_held { SchemaUse::Enforced } else { SchemaUse::InPromptOnly };
     state.control.answers_in_json(model).then_some(form)
 }
 
 /// Returns the schema of a reply in this form.
 pub(crate) fn schema(form: Option<SchemaUse>, context: &PinnedContext) -> Option<OutputSpec> {
-    let is_sent = form == Some(SchemaUse::Sent) && !context.offer.is_empty();
+    let is_sent = form == Some(SchemaUse::Enforced) && !context.offer.is_empty();
     let schema = is_sent.then(|| reply_schema(&context.offer))??;
     Some(OutputSpec { name: NAME.to_owned(), schema })
 }
@@ -40,7 +42,8 @@ pub(crate) fn understood(reply: &Reply, form: SchemaUse) -> Option<UnderstoodRep
             Some(UnderstoodReply::Answer(answer))
         }
         ConstrainedReply::CutCall => Some(UnderstoodReply::Refused(cut_call())),
-        ConstrainedReply::Other => None,
+        // A reply that is over may be malformed: that is told to the model as ever.
+        ConstrainedReply::Unfinished { .. } | ConstrainedReply::Other => None,
     }
 }
 
@@ -59,9 +62,10 @@ fn cut_call() -> String {
     )
 }
 
-/// Returns a sink that gets the answer as plain text: the text of the reply is held back until it is whole.
-pub(crate) fn holding(sink: Sink, form: SchemaUse) -> Sink {
-    let mut held = HeldText { text: String::new(), form, sink };
+/// Returns a sink that gets the answer as plain text: the text of the reply is held back until it is whole, or the call is
+/// over. What is not passed on is only counted.
+pub(crate) fn holding(sink: Sink, form: SchemaUse, streamed: ReplyTally) -> Sink {
+    let mut held = HeldText { text: String::new(), form, sink, streamed };
     Box::new(move |piece| held.take(piece))
 }
 
@@ -69,6 +73,7 @@ struct HeldText {
     text: String,
     form: SchemaUse,
     sink: Sink,
+    streamed: ReplyTally,
 }
 
 impl HeldText {
@@ -84,10 +89,15 @@ impl HeldText {
 impl Drop for HeldText {
     fn drop(&mut self) {
         let text = take(&mut self.text);
-        match read_constrained(&text, self.form) {
-            ConstrainedReply::Answer { text, .. } => (self.sink)(Piece::Text(&text)),
-            ConstrainedReply::CutCall => {}
-            ConstrainedReply::Other => (self.sink)(Piece::Text(&text)),
+        let shown = match read_constrained(&text, self.form) {
+            ConstrainedReply::Answer { text, .. } => text,
+            ConstrainedReply::CutCall => String::new(),
+            ConstrainedReply::Unfinished { answer } => answer,
+            ConstrainedReply::Other => text.clone(),
+        };
+        self.streamed.add_arguments(text.len().saturating_sub(shown.len()));
+        if !shown.is_empty() {
+            (self.sink)(Piece::Text(&shown));
         }
     }
 }

@@ -73,7 +73,10 @@ impl StartedEffect {
     }
 
     fn over(self, done: EffectOutcome) -> NextEffect {
-        match (self.kind, &done) {
+        let Self { kind, future, .. } = self;
+        // What holds its text back passes it on when it is dropped.
+        drop(future);
+        match (kind, &done) {
             (EffectKind::Stopping, _) => NextEffect::LeftBehind(done),
             (EffectKind::Model(streamed), EffectOutcome::Model(_, _, Err(_))) => {
                 NextEffect::Finished(done, streamed.so_far().unwrap_or_default())
@@ -139,6 +142,8 @@ impl RunningEffects {
             match &started.kind {
                 EffectKind::Plain => false,
                 EffectKind::Model(streamed) => {
+                    // What holds its text back passes it on when it is dropped.
+                    started.future = Box::pin(std::future::pending());
                     if let EffectKey::CallModel(attempt) = started.key {
                         *handed_back = Some((attempt, streamed.so_far()));
                     }

@@ -4,6 +4,7 @@
 
 mod breaker;
 mod compaction;
+mod constrained;
 mod control;
 mod dialects;
 mod driver;

@@ -16,6 +16,9 @@ const DEEPEST: usize = 6;
 /// The most schemas that one tool's may consist of: references can make any number of few. A larger one is followed less deep.
 const MOST_SCHEMAS: usize = 500;
 
+/// The most characters of an escape in JSON, which may be a pair.
+const LONGEST_ESCAPE: usize = 12;
+
 /// The key of an answer.
 const ANSWER: &str = "answer";
 
@@ -31,6 +34,11 @@ pub enum ConstrainedReply {
     },
     /// A text in a call was cut at the bound, so the call must not be made.
     CutCall,
+    /// An object that does not end: the call was stopped, or it is malformed.
+    Unfinished {
+        /// The answer so far; empty where it is a call, or too little has come to tell.
+        answer: String,
+    },
     /// A call, or something that the schema did not prevent: to be read as any reply.
     Other,
 }
@@ -39,9 +47,9 @@ pub enum ConstrainedReply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchemaUse {
     /// It was.
-    Sent,
+    Enforced,
     /// The model was only told of the form.
-    Told,
+    InPromptOnly,
 }
 
 /// Whether a text is all that the model wanted to write.
@@ -70,8 +78,14 @@ pub fn reply_schema(offer: &[ToolSpec]) -> Option<Json> {
 /// Reads a reply of a model that was told of this form, as far as it differs from other replies.
 #[must_use]
 pub fn read_constrained(reply: &str, held: SchemaUse) -> ConstrainedReply {
-    let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(reply.trim()) else { return ConstrainedReply::Other };
-    let is_held = held == SchemaUse::Sent;
+    let fields = match serde_json::from_str::<Value>(reply.trim()) {
+        Ok(Value::Object(fields)) => fields,
+        Err(error) if error.is_eof() && reply.trim_start().starts_with('{') => {
+            return ConstrainedReply::Unfinished { answer: answer_so_far(reply).unwrap_or_default() };
+        }
+        Ok(_) | Err(_) => return ConstrainedReply::Other,
+    };
+    let is_held = held == SchemaUse::Enforced;
     match answer(&fields) {
         Some(text) => {
             let end = if is_held && is_cut(text) { ConstrainedEnd::Cut } else { ConstrainedEnd::Whole };
@@ -84,6 +98,23 @@ pub fn read_constrained(reply: &str, held: SchemaUse) -> ConstrainedReply {
 
 fn answer(fields: &Map<String, Value>) -> Option<&str> {
     fields.get(ANSWER)?.as_str().filter(|_| fields.len() == 1)
+}
+
+/// Returns the text of an answer whose object does not end.
+fn answer_so_far(reply: &str) -> Option<String> {
+    let key = reply.trim_start().strip_prefix('{')?.trim_start().strip_prefix('"')?.strip_prefix(ANSWER)?;
+    let text = key.strip_prefix('"')?.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let mut is_escaped = false;
+    let is_end = |letter: char| {
+        let ends = letter == '"' && !is_escaped;
+        is_escaped = letter == '\\' && !is_escaped;
+        ends
+    };
+    let text = text.split(is_end).next()?;
+    // The end may be a part of an escape: `\ud83d\ude0` is the longest.
+    let ends = text.char_indices().rev().map(|(at, _)| at).take(LONGEST_ESCAPE);
+    let read = |end: usize| serde_json::from_str(&format!("\"{}\"", text.get(..end)?)).ok();
+    std::iter::once(text.len()).chain(ends).find_map(read)
 }
 
 fn is_cut(text: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::dialect::{AcceptedForms, NamedTools, TextEnd, read};
 
 /// Reads a reply that was held to the schema.
 fn read_constrained(reply: &str) -> ConstrainedReply {
-    super::read_constrained(reply, SchemaUse::Sent)
+    super::read_constrained(reply, SchemaUse::Enforced)
 }
 
 fn tool(name: &str, schema: &str) -> ToolSpec {
@@ -145,7 +145,7 @@ fn a_text_at_the_bound_counts_as_cut() {
     let expected = |length, end| ConstrainedReply::Answer { text: text(length), end };
     assert_eq!(answer(LONGEST_TEXT - 1), expected(LONGEST_TEXT - 1, ConstrainedEnd::Whole));
     assert_eq!(answer(LONGEST_TEXT), expected(LONGEST_TEXT, ConstrainedEnd::Cut));
-    let free = super::read_constrained(&call(&text(5 * LONGEST_TEXT)), SchemaUse::Told);
+    let free = super::read_constrained(&call(&text(5 * LONGEST_TEXT)), SchemaUse::InPromptOnly);
     assert_eq!(free, ConstrainedReply::Other, "nothing bounded it");
     for other in ["", "words", r#"{"answer": 3}"#, r#"{"answer": "cut of"#] {
         assert_eq!(read_constrained(other), ConstrainedReply::Other, "{other}");
@@ -176,4 +176,25 @@ fn a_schema_that_refers_to_itself_fifty_times_stays_small() {
     let wide = json!({ "type": "object", "properties": wide }).to_string();
     let schema = reply_schema(&[tool("m.wide", &wide)]).expect("a schema").to_value();
     assert_eq!(schema["anyOf"][0]["properties"]["arguments"]["type"], "string");
+}
+
+// proves T4: of a reply that is stopped, only the text of an answer is shown, never its JSON
+#[test]
+fn an_unfinished_reply_is_the_answer_so_far() {
+    for (reply, expected) in [
+        (r#"{"answer": "It says \"one\" an"#, "It says \"one\" an"),
+        (r#" { "answer" : "a\nb\"#, "a\nb"),
+        (r#"{"answer": "\ud83d\ude0"#, ""),
+        (r#"{"answer": "ok \ud83d\ude00"#, "ok \u{1f600}"),
+        (r#"{"answer": "whole""#, "whole"),
+        (r#"{"answer": ""#, ""),
+        (r#"{"ans"#, ""),
+        (r#"{"name": "local.read_file", "argum"#, ""),
+    ] {
+        let answer = expected.to_owned();
+        assert_eq!(read_constrained(reply), ConstrainedReply::Unfinished { answer }, "{reply}");
+    }
+    for reply in ["It says", "[1, 2", "", "{broken}"] {
+        assert_eq!(read_constrained(reply), ConstrainedReply::Other, "{reply}");
+    }
 }
