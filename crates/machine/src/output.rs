@@ -43,19 +43,20 @@ impl LoopState {
         self.output_forms.get(model).copied().unwrap_or_default()
     }
 
-    /// Whether this model was told in the open run that its reply is one JSON object, a call or an answer (T4): its entry
-    /// asks for it, and its calls are JSON.
+    /// Whether this model was told in the open run that its reply is one JSON object, a call or an answer (T4).
     #[must_use]
     pub fn answers_in_json(&self, model: &ModelName) -> bool {
-        let Some(run) = self.run.as_ref().filter(|run| run.started.output.is_none()) else { return false };
-        let asked = run.started.model(model).is_some_and(|model| model.constrained);
-        asked && self.dialect_of(model) == Some(Dialect::BareJson)
+        let is_told = self.run.as_ref().is_some_and(|run| run.started.asks_for_json_answers());
+        is_told && self.dialect_of(model) == Some(Dialect::BareJson)
     }
 
-    /// Whether the server of this model is asked to hold such replies to their schema: until it refuses that.
+    /// Whether the server of this model is asked to hold such replies to their schema: where its entry asks for it, and until
+    /// it refuses that.
     #[must_use]
     pub fn constrains(&self, model: &ModelName) -> bool {
-        self.answers_in_json(model) && self.output_form(model) == OutputForm::Schema
+        let run = self.run.as_ref();
+        let is_asked = run.and_then(|run| run.started.model(model)).is_some_and(|model| model.constrained);
+        is_asked && self.answers_in_json(model) && self.output_form(model) == OutputForm::Schema
     }
 }
 

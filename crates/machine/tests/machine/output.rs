@@ -219,6 +219,10 @@ fn a_run_goes_on_without_a_schema_of_calls_that_its_server_refuses() {
         world.run_settings.models = vec![model("first"), model("second")];
         world
     };
+    let mut mixed = with(false, Dialect::BareJson);
+    mixed.run_settings.models[1].constrained = true;
+    let (first, held) = refuse(&mut mixed, 400);
+    assert!(!held && mixed.state.control.answers_in_json(&first), "told of the form, and not held to it");
     let mut world = with(true, Dialect::BareJson);
     let (model, held) = refuse(&mut world, 400);
     assert!(held && !world.state.control.constrains(&model) && world.state.control.answers_in_json(&model));

@@ -17,8 +17,7 @@ pub(crate) fn section(
         Dialect::Script => script_prompt(offer, languages),
         Dialect::BareJson => {
             let rules = prompt(Dialect::BareJson, offer, parallel)?;
-            let is_held = run.output.is_none() && run.models.iter().any(|model| model.constrained);
-            Some(if is_held { format!("{rules}\n\n{}", CONSTRAINED.trim()) } else { rules })
+            Some(if run.asks_for_json_answers() { format!("{rules}\n\n{}", CONSTRAINED.trim()) } else { rules })
         }
         dialect @ (Dialect::Native
         | Dialect::ToolBlock

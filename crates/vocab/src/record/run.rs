@@ -67,6 +67,13 @@ impl RunStarted {
         self.models.iter().find(|model| model.name == *name)
     }
 
+    /// Whether every model of the run whose calls are JSON is told to answer in JSON, too (T4): models of one dialect share
+    /// their instructions, so one of them that is held to a schema decides for all.
+    #[must_use]
+    pub fn asks_for_json_answers(&self) -> bool {
+        self.output.is_none() && self.models.iter().any(|model| model.constrained)
+    }
+
     /// Returns the models to try in this role, in order.
     #[must_use]
     pub fn chain_of(&self, role: ModelRole) -> &[ModelName] {

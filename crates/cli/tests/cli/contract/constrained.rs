@@ -1,7 +1,7 @@
 //! Calls that the server holds to a schema (`constrained` in a model's table), on the real binary.
 
 use serde_json::{Value, json};
-use windlass_testkit::{FaultKind, Script, ScriptStep};
+use windlass_testkit::{FaultKind, ModelServer, Script, ScriptStep};
 
 use crate::support::Bench;
 
@@ -65,7 +65,12 @@ fn a_server_that_refuses_the_schema_is_asked_without_it() {
     let sent: Vec<bool> =
         bench.server.requests().iter().map(|request| request.body.get("response_format").is_some()).collect();
     assert_eq!(sent, [true, false, false]);
-    assert_eq!(ran.stderr.matches("going on without the schema, by the instructions alone").count(), 1, "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("going on without the schema, by the instructions alone").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
 }
 
 // proves T4: a text that the bound cut is not written to a file
@@ -78,4 +83,21 @@ fn a_call_that_was_cut_at_the_bound_is_not_made() {
     assert_eq!((ran.code, bench.read("b.txt")), (0, None), "{}", ran.stderr);
     let told: Vec<Value> = bench.journal("s").into_iter().filter(|record| record["kind"] == "Nudged").collect();
     assert!(told.len() == 1 && told[0].to_string().contains("reached the limit of 1000 characters"), "{told:?}");
+}
+
+// proves T4, M2: models of one chain are told the same, so the answer of each is read as it was asked for
+#[test]
+fn the_answer_of_a_fallback_model_is_no_json() {
+    let down = ScriptStep::say("never").fault(FaultKind::status(503).times(100));
+    let bench = bench([down]);
+    let second = ModelServer::start(Script::of([ScriptStep::say(r#"{"answer": "From the second."}"#)]));
+    let second = second.expect("a server");
+    let other = format!("{TABLE}[models.other]\nmodel = '{}#spare'\ndialect = 'bare_json'\n", second.base_url());
+    std::fs::write(bench.dir.path().join(".config/windlass/windlass.toml"), other).expect("written");
+    let ran = bench.run(&["run", "what does a.txt say?", "--model", "held,other", "--session", "s"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "From the second.\n"), "{}", ran.stderr);
+    let request = &second.requests()[0].body;
+    assert!(request.get("response_format").is_none(), "its entry does not ask for it");
+    let prefix = request["messages"][0]["content"].as_str().expect("a prefix");
+    assert!(prefix.contains("{\"answer\": \"what you say to the person\"}"), "{prefix}");
 }
