@@ -187,13 +187,12 @@ fn row(setting: &TrialSetting, folder: &ResultFolder, results: &[TrialResult]) -
     let journal = results.first().map(|result| folder.journal(&result.job, result.round).join("events.jsonl"));
     let events = journal.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
     let date = output("date", &["-u", "+%Y-%m-%d"])?;
-    // A runner that was built elsewhere may have no repository.
-    let commit = output("git", &["rev-parse", "--short", "HEAD"]).unwrap_or_default();
+    let program = output(&setting.windlass.to_string_lossy(), &["--version"])?;
     let measured = MeasuredSetting {
         model: &setting.model,
         preset: &setting.preset,
         date: &date,
-        commit: &commit,
+        program: &program,
         events: &events,
     };
     Ok(measured_row(&measured, results))

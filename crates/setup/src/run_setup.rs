@@ -118,12 +118,6 @@ impl RunSetup {
         let preference = ModelPreference::new(None, ModelFallback::Refuse);
         let chosen = models::choose(&settings, preference, &test_hooks::local_servers()).await?;
         let model = chosen.apply_to(&mut settings);
-        let before = settings.measured;
-        settings.use_measured_preset(&self.sources, &model)?;
-        if settings.measured != before {
-            notices
-                .extend(measured_preset(&settings, &model).map(|notice| SettingsNotice::Sentence(notice.to_string())));
-        }
         if let Some(endpoint) = settings.endpoint.as_ref().filter(|_| model.as_str() != DEMO) {
             for model in agent::chain(&settings, endpoint, &model) {
                 agent::has_key(&model)?;
@@ -190,19 +184,14 @@ impl RunSetup {
         };
         let mut notices = chosen.notices.clone();
         let model = chosen.apply_to(&mut self.settings);
-        self.settings.use_measured_preset(&self.sources, &model)?;
-        // An open run keeps the preset that it began with.
-        if !goes_on {
-            notices.extend(measured_preset(&self.settings, &model));
+        // An open run keeps the preset that it began with, and who names one knows of them.
+        if !goes_on && !self.sources.names_preset() {
+            let better = self.settings.better_preset(&model);
+            notices.extend(better.map(|better| ModelNotice::BetterPreset { model: model.clone(), better }));
         }
         if model.as_str() != DEMO {
             notices.extend(self.learn(&model).await);
         }
         Ok((model, notices))
     }
-}
-
-/// Says which preset is used because the model did best with it.
-fn measured_preset(settings: &Settings, model: &ModelName) -> Option<ModelNotice> {
-    settings.measured.map(|best| ModelNotice::MeasuredPreset { model: model.clone(), preset: best.preset })
 }

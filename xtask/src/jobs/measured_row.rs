@@ -11,14 +11,16 @@ pub(crate) struct MeasuredSetting<'a> {
     pub(crate) model: &'a str,
     pub(crate) preset: &'a str,
     pub(crate) date: &'a str,
-    pub(crate) commit: &'a str,
+    /// What the program says of its version: `windlass 0.1.0 (…)`.
+    pub(crate) program: &'a str,
     /// The events of one of the tries: their first record says how the model wrote calls.
     pub(crate) events: &'a str,
 }
 
 /// Returns the row, under a heading of the report. The id is to be written as Ollama writes it, with the size.
 pub(crate) fn measured_row(setting: &MeasuredSetting<'_>, results: &[TrialResult]) -> String {
-    let MeasuredSetting { model, preset, date, commit, events } = setting;
+    let MeasuredSetting { model, preset, date, program, events } = setting;
+    let version = program.split_whitespace().nth(1).unwrap_or_default();
     let (dialect, constrained) = calls(events);
     let tally = |kind: JobKind| {
         let of_kind = || results.iter().filter(|result| result.kind == kind);
@@ -28,7 +30,7 @@ pub(crate) fn measured_row(setting: &MeasuredSetting<'_>, results: &[TrialResult
     format!(
         "## For crates/provider/src/known_models/measured/rows.rs\n\nWrite the id as Ollama does, and the quantization.\n\n\
          ```rust\n    MeasuredModel {{\n        id: {model:?},\n        weights: \"\",\n        date: {date:?},\n        \
-         commit: {commit:?},\n        preset: {preset:?},\n        dialect: Dialect::{dialect},\n        \
+         version: {version:?},\n        preset: {preset:?},\n        dialect: Dialect::{dialect},\n        \
          constrained: {constrained},\n        needs_tools: {},\n        questions: {},\n        talk: {},\n        \
          refusals: {},\n        unasked_changes: JobTally::of({unasked}, {}),\n    }},\n```\n",
         tally(JobKind::NeedsTools),
@@ -61,12 +63,13 @@ mod tests {
     fn the_row_has_what_the_run_began_with() {
         let events =
             r#"{"kind":"RunStarted","body":{"models":[{"name":"m","dialect":"tool_tag","constrained":true}]}}"#;
-        let setting =
-            MeasuredSetting { model: "m:1b", preset: "local-model", date: "2026-11-17", commit: "8c9641a", events };
+        let (date, program) = ("2026-11-17", "windlass 0.1.0 (0123abcdef 2026-11-17)");
+        let setting = MeasuredSetting { model: "m:1b", preset: "local-model", date, program, events };
         let row = measured_row(&setting, &[]);
         for line in [
             "        id: \"m:1b\",",
             "        date: \"2026-11-17\",",
+            "        version: \"0.1.0\",",
             "        dialect: Dialect::ToolTag,",
             "        constrained: true,",
             "        needs_tools: JobTally::of(0, 0),",

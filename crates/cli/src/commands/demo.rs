@@ -119,7 +119,6 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
         fallbacks: Vec::new(),
         role_models: std::collections::BTreeMap::new(),
         policy,
-        measured: None,
         dialects: ChosenDialects::default(),
         agent: "Windlass".to_owned(),
         system: None,

@@ -56,7 +56,7 @@ async fn examine(flags: Flags, env: Env) -> Vec<Check> {
 }
 
 async fn configured(sources: &Sources) -> Vec<Check> {
-    let mut settings = match sources.resolve() {
+    let settings = match sources.resolve() {
         Ok(settings) => settings,
         Err(error) => return vec![Check::fail("settings", settings_error(&error))],
     };
@@ -67,12 +67,6 @@ async fn configured(sources: &Sources) -> Vec<Check> {
         doctor::context_files(&sources.env, &settings),
         doctor::sandbox(&settings.sandbox.mode),
     ];
-    if let Ok(chosen) = &chosen {
-        let model = chosen.clone().apply_to(&mut settings);
-        if let Err(error) = settings.use_measured_preset(sources, &model) {
-            checks.push(Check::fail("settings", settings_error(&error)));
-        }
-    }
     checks.extend(doctor::model(chosen, &settings).await);
     checks
 }

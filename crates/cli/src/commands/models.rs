@@ -34,7 +34,7 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
     let sources = prepared_run::gather_unasked(args.flags(data_dir), env)?;
     let mut settings = sources.resolve()?;
     block_on(async {
-        let chosen = choose(&mut settings, &sources).await;
+        let chosen = choose(&mut settings).await;
         let (chosen, learned) = match chosen {
             Ok(chain) => {
                 let asks = match command {
@@ -102,11 +102,10 @@ enum ChainCommand {
 }
 
 /// Returns the chain as a run would have it.
-async fn choose(settings: &mut Settings, sources: &Sources) -> Result<Vec<ResolvedModel>, SettingsError> {
+async fn choose(settings: &mut Settings) -> Result<Vec<ResolvedModel>, SettingsError> {
     let preference = ModelPreference::new(None, ModelFallback::Refuse);
     let chosen = models::choose(settings, preference, &test_hooks::local_servers()).await?;
     let model = chosen.apply_to(settings);
-    settings.use_measured_preset(sources, &model)?;
     let endpoint = settings.endpoint.as_ref().ok_or(SettingsError::NoServer)?;
     Ok(chain(settings, endpoint, &model))
 }
@@ -161,7 +160,7 @@ pub(crate) fn configured<'a>(sources: &Sources, settings: &Settings) -> ListedMo
     let own = own_models(sources, settings).into_iter();
     ListedModels {
         chain: Err(String::new()),
-        measured: settings.measured,
+        better: settings.model.as_ref().and_then(|model| settings.better_preset(&model.value)),
         roles: roles(settings),
         own: own.map(|(name, model)| (name, model.map_err(|error| settings_error(&error)))).collect(),
         used: settings.endpoints().cloned().collect(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass::Agent;
 use windlass_setup::agent;
-use windlass_setup::models::ModelPreference;
+use windlass_setup::models::{ModelNotice, ModelPreference};
 use windlass_setup::run_setup::{RunConditions, RunSetup};
 use windlass_setup::secrets::{is_secret, scrubber};
 use windlass_setup::settings::{Env, Flags, PlaceSettings, Settings, Sources, create_data_dir};
@@ -151,7 +151,7 @@ impl PreparedRun {
     /// Chooses the model, and prints which choices were made by default.
     pub(crate) async fn choose(&mut self, preference: ModelPreference) -> Result<ModelName, CommandError> {
         let (model, notices) = self.setup.choose(preference, &mut TerminalPerson).await?;
-        for notice in &notices {
+        for notice in notices.iter().filter(|notice| is_due(notice, attendance())) {
             self.view.notice(&model_notice(notice));
         }
         Ok(model)
@@ -217,6 +217,18 @@ fn progress_stream(env: &Env) -> StreamTarget {
 
 fn stream(end: &impl IsTerminal) -> StreamTarget {
     if end.is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped }
+}
+
+/// A suggestion is for somebody who can follow it: a job without a person is left as it is, and as silent.
+fn is_due(notice: &ModelNotice, attendance: Attendance) -> bool {
+    match notice {
+        ModelNotice::BetterPreset { .. } => attendance == Attendance::Attended,
+        ModelNotice::Picked(_)
+        | ModelNotice::Found(_)
+        | ModelNotice::NotUsed { .. }
+        | ModelNotice::NoModelHere { .. }
+        | ModelNotice::UnreadableMemory(_) => true,
+    }
 }
 
 /// A person can be asked if both standard input and standard error are terminals.

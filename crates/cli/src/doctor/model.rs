@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use windlass::door::ResolvedModel;
 use windlass_provider::abilities::Ability;
 use windlass_provider::known_models::known_model;
-use windlass_provider::known_models::measured::best_measurement;
+use windlass_provider::known_models::measured::{best_measurement, better_preset};
 use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{ListedModel, ListingError};
 use windlass_setup::agent;
@@ -15,11 +15,12 @@ use windlass_setup::models::questions::{AskedServers, learn};
 use windlass_setup::models::{ChosenModel, ModelChoice, has_name, is_named, list_some, models_of};
 use windlass_setup::settings::{ModelEndpoint, Settings, SettingsError};
 use windlass_setup::test_hooks;
-use windlass_vocab::FailureClass;
+use windlass_vocab::{Dialect, FailureClass};
 
 use super::chain;
 use super::check::Check;
-use crate::models::jobs_text;
+use crate::args::dialect_name;
+use crate::models::{jobs_text, preset_text};
 use crate::output::advice::with_failure;
 use crate::output::setting_words::{model_notice, origin_text, settings_error};
 
@@ -39,7 +40,7 @@ pub(crate) async fn check(chosen: Result<ChosenModel, SettingsError>, settings: 
             let mut later = agent::chain(settings, &endpoint, &model.value);
             let first = later.remove(0);
             let mut checks = check_first(&endpoint, &first, &settings.place.data_dir.value).await;
-            checks.extend(file_jobs(&first, settings));
+            checks.extend(file_jobs(&first, &settings.policy.preset));
             if let Some(first) = checks.first_mut() {
                 first.details = notices.iter().map(model_notice).collect();
             }
@@ -134,14 +135,20 @@ fn check_model(
         .advise("choose one with --model, OPENAI_MODEL or `model` in windlass.toml")
 }
 
-/// Says how the model did in file jobs, where that was measured, and whether what was best for it is used.
-fn file_jobs(model: &ResolvedModel, settings: &Settings) -> Option<Check> {
-    let best = best_measurement(model.kind(), &model.id)?;
-    let used = match settings.measured {
-        Some(_) => "both are used, because nothing else is set".to_owned(),
-        None => format!("your settings say otherwise; the preset {} is used", settings.policy.preset),
-    };
-    Some(Check::ok("measured", format!("{}; {used}", jobs_text(best))))
+/// Says how the model did in file jobs, where that was measured, and what to do where this preset is not best for it.
+fn file_jobs(model: &ResolvedModel, preset: &str) -> Option<Check> {
+    let (server, id) = (model.kind(), model.id.as_str());
+    let best = best_measurement(server, id)?;
+    let dialect = model.figures.dialect_of(server, id).unwrap_or(Dialect::Native);
+    let check = |used: String| Check::ok("measured", format!("{}; {used}", jobs_text(best)));
+    Some(match better_preset(server, id, preset, dialect) {
+        Some(better) => check(format!("the preset {preset} is used")).advise(preset_text(better)),
+        None if dialect != best.dialect => {
+            check(format!("your settings have calls as {} and the preset {preset}", dialect_name(dialect)))
+        }
+        None if preset != best.preset => check(format!("the preset {preset} is used, which did as much")),
+        None => check("both are used".to_owned()),
+    })
 }
 
 /// Says what the model can do, where that is known.
@@ -200,9 +207,9 @@ mod tests {
     use windlass::door::{ModelFigures, ResolvedModel};
     use windlass_provider::server_kind::ServerKind;
     use windlass_provider::{DeclaredModel, ListedModel, ListingError};
-    use windlass_vocab::{Failure, FailureClass};
+    use windlass_vocab::{Dialect, Failure, FailureClass};
 
-    use super::judge;
+    use super::{file_jobs, judge};
     use windlass_setup::models::memory::RememberedModel;
     use windlass_setup::settings::ModelEndpoint;
 
@@ -261,6 +268,29 @@ mod tests {
         let checks = judge(&found, &model("-", "http://h/v1"), Ok(listed), Duration::from_millis(3), &nothing);
         let told = format!("{} {}", checks[2].state.word(), checks[2].said);
         assert_eq!(told, "warn http://h/v1 lists one model, which has no name (its id is \"-\")");
+    }
+
+    // proves M2: what is used is said as it is, and another preset is suggested only where it helps
+    #[test]
+    fn how_a_measured_model_did_is_said_with_what_is_used() {
+        let said = |preset: &str, dialect| {
+            let mut model = model("qwen2.5-coder:1.5b", "http://127.0.0.1:11434/v1");
+            model.figures.dialect = dialect;
+            let check = file_jobs(&model, preset).expect("it was measured");
+            let text = check.said.rsplit_once("; ").map(|(_, used)| used.to_owned()).expect("what is used");
+            (text, check.advice)
+        };
+        assert_eq!(said("local-model", None), ("both are used".to_owned(), None));
+        assert_eq!(
+            said("default", None),
+            (
+                "the preset default is used".to_owned(),
+                Some("try --preset local-model: it did 25 of 60; with default: 6 of 20".to_owned())
+            )
+        );
+        let native = said("local-model", Some(Dialect::Native));
+        assert_eq!(native, ("your settings have calls as native and the preset local-model".to_owned(), None));
+        assert!(file_jobs(&model("m", "http://h/v1"), "default").is_none());
     }
 
     #[test]

@@ -7,16 +7,15 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use windlass::door::{LIST_LIMIT, ModelFigures, ModelProvider, PROVIDERS, ResolvedModel, is_chat_model};
 use windlass_provider::known_models::TABLE_DATE;
-use windlass_provider::known_models::measured::MeasuredModel;
+use windlass_provider::known_models::measured::BetterPreset;
 use windlass_provider::{DeclaredModel, ListingError};
 use windlass_setup::models::memory::RememberedModel;
 use windlass_setup::models::{LocalServer, models_of};
 use windlass_setup::settings::{ModelEndpoint, SettingOrigin};
 use windlass_vocab::ModelRole;
 
-use super::measured::{jobs_text, setting_text};
+use super::measured::{jobs_text, preset_text};
 use super::row::{ModelRow, chain_rows};
-use crate::args::dialect_name;
 use crate::output::advice::with_failure;
 use crate::output::harmless_line;
 
@@ -30,8 +29,8 @@ const OF_OTHERS: usize = 20;
 pub(crate) struct ListedModels<'a> {
     /// The chain, with what is remembered of its models; or why there is none.
     pub(crate) chain: Result<(&'a [ResolvedModel], &'a [RememberedModel]), String>,
-    /// The measurement by which dialect and preset are set, where nobody chose them.
-    pub(crate) measured: Option<&'static MeasuredModel>,
+    /// A preset that the first model does better with than with the one in use.
+    pub(crate) better: Option<BetterPreset>,
     /// The chains of other roles than the turn's.
     pub(crate) roles: BTreeMap<ModelRole, Vec<ResolvedModel>>,
     /// The models with names of their own, or why they can't be used.
@@ -51,7 +50,7 @@ pub(crate) struct ListedModels<'a> {
 pub(crate) struct ModelListing {
     /// Why there is no chain, or its models.
     pub(crate) chain: Result<Vec<ModelRow>, String>,
-    measured: Option<&'static MeasuredModel>,
+    better: Option<BetterPreset>,
     roles: Vec<(ModelRole, Vec<ModelRow>)>,
     own: Vec<(String, Result<ModelRow, String>)>,
     servers: Vec<ServerModels>,
@@ -71,7 +70,7 @@ struct ServerModels {
 
 /// Asks the servers for their models, all at the same time.
 pub(crate) async fn list(listed: ListedModels<'_>) -> ModelListing {
-    let ListedModels { chain, measured, roles, own, used, usable, locals, providers } = listed;
+    let ListedModels { chain, better, roles, own, used, usable, locals, providers } = listed;
     let learned = chain.as_ref().map_or(&[][..], |(_, learned)| *learned);
     let rows = |models: &[ResolvedModel]| chain_rows(models, learned);
     let roles: Vec<_> = roles.into_iter().map(|(role, chain)| (role, rows(&chain))).collect();
@@ -90,7 +89,7 @@ pub(crate) async fn list(listed: ListedModels<'_>) -> ModelListing {
         servers.iter().any(is_same)
     };
     let others = providers.iter().copied().filter(|provider| !is_there(provider)).collect();
-    ModelListing { chain, measured, roles, own, servers, others }
+    ModelListing { chain, better, roles, own, servers, others }
 }
 
 /// Asks each server once. One on this machine that nobody named is left out if it does not answer.
@@ -146,9 +145,8 @@ impl ModelListing {
             Ok(chain) => {
                 let title = if chain.len() == 1 { "the model" } else { "the chain, in the order it is tried" };
                 push_block(&mut text, title, chain);
-                if let Some(best) = self.measured {
-                    let setting = setting_text(best);
-                    text += &format!("  {setting} are used, because nothing else is set (--dialect, --preset)\n");
+                if let Some(better) = self.better {
+                    text += &format!("    {}\n", preset_text(better));
                 }
             }
             Err(problem) => text += &format!("{}\n", harmless_line(problem)),
@@ -198,9 +196,7 @@ impl ModelListing {
         json!({
             "table_date": TABLE_DATE, "chain": chain, "roles": roles, "own": own, "problem": problem, "servers": servers,
             "not_set_up": others,
-            "set_by_measurement": self.measured.map(|best| json!({
-                "preset": best.preset, "dialect": dialect_name(best.dialect), "constrained": best.constrained,
-            })),
+            "better_preset": self.better.map(|found| found.better.preset),
         })
     }
 }

@@ -1,18 +1,28 @@
 //! Words for how a model did in file jobs.
 
 use serde_json::{Value, json};
-use windlass_provider::known_models::measured::{JobTally, MeasuredModel};
+use windlass_provider::known_models::measured::{BetterPreset, JobTally, MeasuredModel};
 
 use crate::args::dialect_name;
 
 /// How a model did with a setting, in a few words.
 pub(crate) fn jobs_text(measured: &MeasuredModel) -> String {
-    let JobTally { count, tries } = measured.needs_tools;
-    format!("file jobs: {count} of {tries} done with {} (measured {})", setting_text(measured), measured.date)
+    let setting = setting_text(measured);
+    format!("file jobs: {} done with {setting} (measured {})", tally_text(measured), measured.date)
+}
+
+fn tally_text(MeasuredModel { needs_tools: JobTally { count, tries }, .. }: &MeasuredModel) -> String {
+    format!("{count} of {tries}")
+}
+
+/// A better preset than the one in use, in a few words.
+pub(crate) fn preset_text(BetterPreset { better, in_use }: BetterPreset) -> String {
+    let known = in_use.map(|row| format!("; with {}: {}", row.preset, tally_text(row))).unwrap_or_default();
+    format!("try --preset {}: it did {}{known}", better.preset, tally_text(better))
 }
 
 /// A setting, in a few words.
-pub(super) fn setting_text(measured: &MeasuredModel) -> String {
+fn setting_text(measured: &MeasuredModel) -> String {
     let constrained = if measured.constrained { " calls held to a schema" } else { " calls" };
     format!("{}{constrained} and the preset {}", dialect_name(measured.dialect), measured.preset)
 }
@@ -22,7 +32,7 @@ pub(super) fn as_json(measured: &MeasuredModel) -> Value {
     let tally = |tally: JobTally| json!({ "count": tally.count, "tries": tally.tries });
     json!({
         "date": measured.date,
-        "commit": measured.commit,
+        "version": measured.version,
         "weights": measured.weights,
         "preset": measured.preset,
         "dialect": dialect_name(measured.dialect),

@@ -150,7 +150,7 @@ pub(crate) fn model_notice(notice: &ModelNotice) -> String {
         ModelNotice::Found(text) => text.clone(),
         ModelNotice::NotUsed { base_url, .. } => format!("{notice}. {}", how_to_name(base_url)),
         ModelNotice::NoModelHere { software } => format!("{notice}: {}", how_to_serve(*software)),
-        ModelNotice::MeasuredPreset { .. } => format!("{notice} (choose with --preset)"),
+        ModelNotice::BetterPreset { better, .. } => format!("try --preset {}: {notice}", better.better.preset),
         ModelNotice::UnreadableMemory(_) => format!("{notice}; `windlass models probe` writes it anew"),
     }
 }

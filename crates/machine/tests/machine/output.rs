@@ -3,8 +3,8 @@
 use crate::support::{Move, World, call, policy};
 use windlass_machine::{Effect, Fact, read_output};
 use windlass_vocab::{
-    Dialect, EffectClass, EndReason, Failure, FailureClass, Message, NextAttempt, NudgeCause, OutputForm, Policy,
-    Record, RunEnded, RunModel, StopReason, TurnCapAction, TurnMode,
+    Dialect, EffectClass, EndReason, Failure, FailureClass, Message, ModelName, NextAttempt, NudgeCause, OutputForm,
+    Policy, Record, RunEnded, RunModel, StopReason, TurnCapAction, TurnMode,
 };
 
 const FITS: Move = Move::Text("{\"n\": 1}");
@@ -219,10 +219,11 @@ fn a_run_goes_on_without_a_schema_of_calls_that_its_server_refuses() {
         world.run_settings.models = vec![model("first"), model("second")];
         world
     };
-    let mut mixed = with(false, Dialect::BareJson);
-    mixed.run_settings.models[1].constrained = true;
-    let (first, held) = refuse(&mut mixed, 400);
-    assert!(!held && mixed.state.control.answers_in_json(&first), "told of the form, and not held to it");
+    let mut mixed = with(true, Dialect::BareJson);
+    mixed.run_settings.models[1].constrained = false;
+    refuse(&mut mixed, 400);
+    let (control, second) = (&mixed.state.control, ModelName::from("second"));
+    assert!(control.answers_in_json(&second) && !control.constrains(&second), "told of the form, and not held to it");
     let mut world = with(true, Dialect::BareJson);
     let (model, held) = refuse(&mut world, 400);
     assert!(held && !world.state.control.constrains(&model) && world.state.control.answers_in_json(&model));

@@ -44,7 +44,7 @@ async fn a_stopped_answer_is_kept_as_text_and_charged() {
     let replied = stopped_after(4, r#"{"answer": "It says \"one\", and more would follow after it."}"#).await;
     assert!(replied.partial);
     let [Part::Text { text }] = &replied.parts[..] else { panic!("{:?}", replied.parts) };
-    assert_eq!(text, "It says \"one\", and mor");
+    assert_eq!(text, "It says \"one\", and more wo");
     assert_eq!(replied.usage.output, 40 / 4, "{:?}", replied.usage);
 }
 

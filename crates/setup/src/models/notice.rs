@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use windlass_provider::known_models::measured::{BetterPreset, MeasuredModel};
 use windlass_vocab::ModelName;
 
 use super::memory::UnreadableMemory;
@@ -26,12 +27,12 @@ pub enum ModelNotice {
         /// The server's program.
         software: Software,
     },
-    /// A preset was chosen that nobody named, because the model did best with it.
-    MeasuredPreset {
+    /// The model did more file jobs with another preset.
+    BetterPreset {
         /// The model.
         model: ModelName,
-        /// The preset.
-        preset: &'static str,
+        /// The presets, and how it did with each.
+        better: BetterPreset,
     },
     /// What was remembered of a model can't be read, and is left out.
     UnreadableMemory(UnreadableMemory),
@@ -45,8 +46,10 @@ impl fmt::Display for ModelNotice {
             Self::NoModelHere { software } => {
                 write!(f, "{} runs on this machine but has no model yet", software.name())
             }
-            Self::MeasuredPreset { model, preset } => {
-                write!(f, "the preset {preset} is used: {model} did best with it in measured file jobs")
+            Self::BetterPreset { model, better: BetterPreset { better, in_use } } => {
+                let jobs = |row: &MeasuredModel| format!("{} of {}", row.needs_tools.count, row.needs_tools.tries);
+                write!(f, "{model} did {} file jobs with the preset {}", jobs(better), better.preset)?;
+                in_use.map_or(Ok(()), |row| write!(f, ", {} with {}", jobs(row), row.preset))
             }
             Self::UnreadableMemory(UnreadableMemory { path, problem }) => {
                 write!(f, "{} can't be read ({problem}); what it said of a model is left out", path.display())

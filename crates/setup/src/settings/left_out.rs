@@ -56,7 +56,7 @@ impl Sources {
             left_out.extend(base_url.as_ref().map(|url| file.left_out(url, "a base_url")));
             left_out.extend(api_key_env.as_ref().map(|name| file.left_out(name, "the choice of a key (api_key_env)")));
         }
-        left_out.extend(policy::policy(&sources, policy::USUAL_PRESET)?.1);
+        left_out.extend(policy::policy(&sources)?.1);
         Ok(left_out)
     }
 

@@ -10,6 +10,7 @@
 mod agents;
 mod api_key;
 mod approved_command;
+mod better_preset;
 mod command_env;
 mod command_words;
 mod dialect;
@@ -28,7 +29,6 @@ mod hidden;
 mod ignored_setting;
 mod key_lookup;
 mod left_out;
-mod measured_preset;
 mod misnamed;
 mod mode;
 mod model_endpoint;
@@ -62,7 +62,6 @@ use std::path::PathBuf;
 
 use windlass::door::PROVIDERS;
 use windlass_mcp::ServerName;
-use windlass_provider::known_models::measured::MeasuredModel;
 use windlass_tools::HostPattern;
 use windlass_vocab::{ModelName, ModelRole, Policy};
 
@@ -115,8 +114,6 @@ pub struct Settings {
     pub role_models: BTreeMap<ModelRole, Vec<FallbackModel>>,
     /// The policy of a new run, resolved preset < user's file < project's file < variable < flag.
     pub policy: Policy,
-    /// The measurement that the policy's preset is from, where nobody chose one and the model was measured.
-    pub measured: Option<&'static MeasuredModel>,
     /// The dialects that are chosen for all models.
     pub dialects: ChosenDialects,
     /// The agent's name.
@@ -238,7 +235,8 @@ impl Sources {
         notices.extend(problems);
         notices.extend(wide_workspace::notice(&self.workspace, self.env.home().as_deref()));
         notices.extend(misnamed::notices(&permissions, &servers.keys().map(ToString::to_string).collect::<Vec<_>>())?);
-        let (policy, looser) = self.run_policy(policy::USUAL_PRESET, permissions.mode.value)?;
+        let (mut policy, looser) = policy::policy(self)?;
+        policy.hidden.extend(hidden::hidden(self, std::env::consts::OS, permissions.mode.value)?);
         left_out.extend(looser);
         notices.extend(self.notice_of(left_out));
         Ok(Settings {
@@ -249,7 +247,6 @@ impl Sources {
             fallbacks: model_settings.fallbacks,
             role_models: model_settings.role_models,
             policy,
-            measured: None,
             dialects: ChosenDialects::of(self),
             agent: agents::chosen(self)?.name,
             system: system::system(self)?,

@@ -14,15 +14,14 @@ use super::origin::{SettingOrigin, Sourced};
 use super::sources::Sources;
 
 /// The preset of a run for which nothing says another.
-pub(super) const USUAL_PRESET: &str = "default";
+const USUAL_PRESET: &str = "default";
 
-/// Returns the policy of a new run, and the dropped values of a project's file that would loosen it. `usual` is the preset
-/// where nobody names one.
-pub(super) fn policy(sources: &Sources, usual: &str) -> Result<(Policy, Vec<IgnoredSetting>), SettingsError> {
+/// Returns the policy of a new run, and the dropped values of a project's file that would loosen it.
+pub(super) fn policy(sources: &Sources) -> Result<(Policy, Vec<IgnoredSetting>), SettingsError> {
     let Sources { flags, project, user, .. } = sources;
     let trusted = project.as_ref().filter(|_| sources.trusts_project());
     let untrusted = project.as_ref().filter(|_| trusted.is_none());
-    let own = chosen_preset(sources)?.unwrap_or_else(|| Sourced::new(usual.to_owned(), SettingOrigin::Default));
+    let own = chosen_preset(sources)?.unwrap_or_else(|| Sourced::new(USUAL_PRESET.to_owned(), SettingOrigin::Default));
     let own = named_preset(own)?.value;
     let in_files = [user.as_ref(), trusted].into_iter().flatten();
     let mut policy = in_files.fold(own, |policy, file| policy.with(&file.settings.policy));

@@ -1,7 +1,8 @@
 //! How models did in the file jobs of `cargo xtask jobs`, one row for each setting that was measured.
 //!
-//! The setting with which a model did best is used for it where a person chose none. To add a measurement, paste the
-//! row that `cargo xtask jobs` prints into `rows.rs`, in place of the one with the same setting if there is one.
+//! The dialect with which a model did best is used for it where a person chose none; its preset is only suggested, since a
+//! preset changes how runs end and what is asked. To add a measurement, paste the row that `cargo xtask jobs` prints into
+//! `rows.rs`, in place of the one with the same setting if there is one.
 
 mod rows;
 
@@ -21,8 +22,8 @@ pub struct MeasuredModel {
     pub weights: &'static str,
     /// The day of the measurement: `2026-01-31`.
     pub date: &'static str,
-    /// The commit that was measured.
-    pub commit: &'static str,
+    /// The version of the program that was measured.
+    pub version: &'static str,
     /// The preset.
     pub preset: &'static str,
     /// The dialect of its calls.
@@ -98,6 +99,32 @@ fn best(rows: &[&'static MeasuredModel]) -> Option<&'static MeasuredModel> {
         Ordering::Equal if best.constrained && !row.constrained => row,
         Ordering::Equal | Ordering::Less => best,
     })
+}
+
+/// A preset with which a model did more of the jobs that need tools than with the one in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BetterPreset {
+    /// How it did with that preset.
+    pub better: &'static MeasuredModel,
+    /// How it did with the preset in use, where that was measured.
+    pub in_use: Option<&'static MeasuredModel>,
+}
+
+/// Returns a preset that a model does better with than with this one, if it writes calls in the dialect that was measured.
+#[must_use]
+pub fn better_preset(server: ServerKind, id: &str, preset: &str, dialect: Dialect) -> Option<BetterPreset> {
+    better(&measurements(server, id), preset, dialect)
+}
+
+fn better(rows: &[&'static MeasuredModel], preset: &str, dialect: Dialect) -> Option<BetterPreset> {
+    let better = best(rows).filter(|best| best.preset != preset && best.dialect == dialect)?;
+    let of_preset: Vec<_> = rows.iter().copied().filter(|row| (row.preset, row.dialect) == (preset, dialect)).collect();
+    let most = |one: &'static MeasuredModel, other: &'static MeasuredModel| {
+        if other.needs_tools.compare(one.needs_tools) == Ordering::Greater { other } else { one }
+    };
+    let in_use = of_preset.into_iter().reduce(most);
+    let is_better = |row: &MeasuredModel| better.needs_tools.compare(row.needs_tools) == Ordering::Greater;
+    in_use.is_none_or(is_better).then_some(BetterPreset { better, in_use })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{JobTally, MeasuredModel, best, best_measurement, measured_models, measurements};
+use super::{BetterPreset, JobTally, MeasuredModel, best, best_measurement, better, measured_models, measurements};
 use crate::ability::Ability;
 use crate::known_models::known_model;
 use crate::server_kind::ServerKind;
@@ -21,7 +21,8 @@ fn every_measurement_is_plausible_and_every_setting_stands_once() {
         assert!(unasked_changes.tries == tries && unasked_changes.count <= tries, "{row:?}");
         let date: Vec<usize> = row.date.split('-').map(|part| part.parse().expect("a number")).collect();
         assert!(matches!(date[..], [2026..=2099, 1..=12, 1..=31]), "{}", row.date);
-        assert!(row.commit.len() >= 7 && row.commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{}", row.commit);
+        let version: Vec<u32> = row.version.split('.').map(|part| part.parse().expect("a number")).collect();
+        assert_eq!(version.len(), 3, "{}", row.version);
         assert!(!row.constrained || row.dialect == Dialect::BareJson, "{id}: only JSON can be held to a schema");
         assert!(row.dialect != Dialect::Probe && !row.weights.is_empty(), "{row:?}");
         assert!(id.split_once(':').is_some_and(|(_, size)| !size.is_empty()), "{id} does not name a size");
@@ -67,7 +68,7 @@ const ROW: MeasuredModel = MeasuredModel {
     id: "m:1b",
     weights: "Q4_K_M",
     date: "2026-11-17",
-    commit: "0000000",
+    version: "0.1.0",
     preset: "default",
     dialect: Dialect::Native,
     constrained: false,
@@ -96,4 +97,22 @@ fn the_best_setting_did_the_largest_share_and_a_constrained_one_must_show_a_gain
     ] {
         assert_eq!(best(&rows), expected);
     }
+}
+
+static OTHER_PRESET: MeasuredModel = MeasuredModel { preset: "local-model", needs_tools: JobTally::of(40, 60), ..ROW };
+static OTHER_SAME: MeasuredModel = MeasuredModel { preset: "local-model", needs_tools: JobTally::of(30, 60), ..ROW };
+
+// proves M2: a preset is suggested only where it was measured to do more than the one in use
+#[test]
+fn a_preset_is_better_only_if_it_did_a_larger_share_in_the_same_dialect() {
+    let of = |rows: &[&'static MeasuredModel], preset, dialect| better(rows, preset, dialect);
+    let both = [&HALF, &OTHER_PRESET];
+    let gain = BetterPreset { better: &OTHER_PRESET, in_use: Some(&HALF) };
+    assert_eq!(of(&both, "default", Dialect::Native), Some(gain));
+    let unmeasured = BetterPreset { better: &OTHER_PRESET, in_use: None };
+    assert_eq!(of(&both, "task", Dialect::Native), Some(unmeasured));
+    assert_eq!(of(&both, "local-model", Dialect::Native), None, "it is in use");
+    assert_eq!(of(&both, "default", Dialect::ToolTag), None, "another dialect was not measured");
+    assert_eq!(of(&[&OTHER_SAME, &HALF], "default", Dialect::Native), None, "no gain");
+    assert_eq!(of(&[&NONE], "local-model", Dialect::Native), None);
 }
