@@ -188,7 +188,10 @@ impl Model for SilentModel {
 #[tokio::test]
 async fn after_a_crash_the_same_tools_are_left_out() {
     let dir = tempfile::tempdir().expect("a folder");
-    std::fs::write(dir.path().join("a.txt"), "one\n").expect("written");
+    // Too long to be shown whole, so that tools that read are offered.
+    for (name, text) in [("a.txt", "one\n".to_owned()), ("long.txt", "x\n".repeat(3_000))] {
+        std::fs::write(dir.path().join(name), text).expect("written");
+    }
     let workspace = Arc::new(Workspace::open(dir.path()).expect("a workspace"));
     let write = "<tool name=\"write_file\"><path>b.txt</path><content>x</content></tool>";
     let honest = "I could not write a file: a.txt says one.";
