@@ -41,6 +41,7 @@ struct PresetColumn {
     history: HistoryKeeping,
     overview: Overview,
     unasked_changes: UnaskedChanges,
+    tools_offered: u16,
 }
 
 const OWN: Sampling =
@@ -68,6 +69,7 @@ const ROWS: [PresetColumn; 6] = [
         history: HistoryKeeping::AllThatFits,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 100,
     },
     PresetColumn {
         name: "local-model",
@@ -93,6 +95,7 @@ const ROWS: [PresetColumn; 6] = [
         history: HistoryKeeping::Summarised,
         overview: Overview::On,
         unasked_changes: UnaskedChanges::Ask,
+        tools_offered: 15,
     },
     PresetColumn {
         name: "assistant",
@@ -118,6 +121,7 @@ const ROWS: [PresetColumn; 6] = [
         history: HistoryKeeping::Consolidated { messages: 100 },
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 100,
     },
     PresetColumn {
         name: "task",
@@ -139,6 +143,7 @@ const ROWS: [PresetColumn; 6] = [
         history: HistoryKeeping::Pruned,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 100,
     },
     PresetColumn {
         name: "operator",
@@ -164,6 +169,7 @@ const ROWS: [PresetColumn; 6] = [
         history: HistoryKeeping::Summarised,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 100,
     },
     PresetColumn {
         name: "default",
@@ -185,6 +191,7 @@ const ROWS: [PresetColumn; 6] = [
         history: HistoryKeeping::Summarised,
         overview: Overview::TextCalls,
         unasked_changes: UnaskedChanges::Allow,
+        tools_offered: 100,
     },
 ];
 
@@ -231,7 +238,7 @@ impl PresetColumn {
             retrieve: Retrieve::Off,
             overview: self.overview,
             unasked_changes: self.unasked_changes,
-            tools_offered: 15,
+            tools_offered: self.tools_offered,
             router: IntentRouter::Off,
         }
     }

@@ -102,7 +102,7 @@ fn durable_chat() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
-        tools_offered: 15,
+        tools_offered: 100,
         router: IntentRouter::Off,
     }
 }
@@ -225,7 +225,7 @@ fn assistant() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
-        tools_offered: 15,
+        tools_offered: 100,
         router: IntentRouter::Off,
     }
 }
@@ -282,7 +282,7 @@ fn task() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
-        tools_offered: 15,
+        tools_offered: 100,
         router: IntentRouter::Off,
     }
 }
@@ -344,7 +344,7 @@ fn operator() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::Off,
         unasked_changes: UnaskedChanges::Allow,
-        tools_offered: 15,
+        tools_offered: 100,
         router: IntentRouter::Off,
     }
 }
@@ -407,7 +407,7 @@ fn default() -> Policy {
         retrieve: Retrieve::Off,
         overview: Overview::TextCalls,
         unasked_changes: UnaskedChanges::Allow,
-        tools_offered: 15,
+        tools_offered: 100,
         router: IntentRouter::Off,
     }
 }
