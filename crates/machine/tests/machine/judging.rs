@@ -14,7 +14,11 @@ use crate::support::{KEEPS, Move, World, call, policy};
 
 /// Returns a run of `local-model` on this request, in a workspace with these files.
 fn world(request: &'static str, files: &[&str], script: Vec<Move>) -> World {
-    let mut world = World::new("local-model", script);
+    with_files(World::new("local-model", script), request, files)
+}
+
+/// Starts a run on this request, in a workspace with these files.
+fn with_files(mut world: World, request: &'static str, files: &[&str]) -> World {
     world.say(request);
     let offer = world.specs();
     let context = PinnedContext { prefix: "You are a test.".into(), offer, ..PinnedContext::default() };
@@ -253,8 +257,8 @@ fn an_answer_after_a_script_that_failed_is_sent_back_in_words_of_scripts() {
         let run = || call("t0", EffectClass::ReadOnly);
         let script =
             vec![Move::Calls(vec![run()]), Move::Text("There are 3."), Move::Calls(vec![run()]), Move::Text("4.")];
-        let mut world = World::with_policy(policy, script);
-        world.say("How many lines has prices.txt?");
+        let world = World::with_policy(policy, script);
+        let mut world = with_files(world, "How many lines has prices.txt?", &["prices.txt"]);
         finish_with_failed_command(&mut world);
         let told: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
         assert_eq!(told.len(), nudges, "{dialect:?}: {told:?}");
@@ -273,7 +277,7 @@ fn a_failed_command_is_no_failed_script_where_another_model_writes_scripts() {
             vec![Move::Calls(vec![run()]), Move::Text("There are 3."), Move::Calls(vec![run()]), Move::Text("4.")];
         let mut world = World::with_policy(policy, script);
         world.run_settings.models = vec![RunModel { dialect: Some(Dialect::Script), ..RunModel::named(writes) }];
-        world.say("How many lines has prices.txt?");
+        let mut world = with_files(world, "How many lines has prices.txt?", &["prices.txt"]);
         finish_with_failed_command(&mut world);
         let told: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
         assert_eq!(told.len(), nudges, "{writes}: {told:?}");

@@ -328,7 +328,7 @@ async fn a_router_decides_whether_tools_are_sent() {
     for (verdict, mode, offered) in
         [("DIRECT", TurnMode::Talk, 0), ("AGENT", TurnMode::Tools, 2), ("?", TurnMode::Tools, 2)]
     {
-        let policy = Policy { router: IntentRouter::Model, ..usual() };
+        let policy = Policy { router: IntentRouter::Model, tools_offered: 15, ..usual() };
         let script = Script::when("Reply with one word", [ScriptStep::say(verdict)])
             .scene(Scene::when("What is a goat?", [ScriptStep::say("Hello.")]));
         let told = told(policy, model(), script, &["What is a goat?"]).await;

@@ -187,7 +187,7 @@ fn a_person_is_told_of_a_better_preset() {
         let mut command = bench.command(&[&["run", "hello"], flags].concat());
         command.env("OPENAI_MODEL", "qwen2.5-coder:1.5b").env("TERM", "xterm").env("LANG", "C.UTF-8");
         let mut glass = Glass::start(command);
-        glass.wait_for("\nyes");
+        glass.wait_for("1 model call");
         let said = glass.text().split_whitespace().collect::<Vec<_>>().join(" ");
         let line = "try --preset local-model: qwen2.5-coder:1.5b did 25 of 60 file jobs";
         assert_eq!(said.matches(line).count(), times, "{said}");

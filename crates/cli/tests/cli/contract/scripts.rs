@@ -78,7 +78,7 @@ fn a_script_that_nobody_agreed_to_is_not_run() {
     for (flags, why) in [
         (&SCRIPT[..], "nobody is there"),
         (&["--dialect", "script", "--allow", "run_command(sh *)"], "nobody is there"),
-        (&["--dialect", "script", "--allow", "run_command", "--sandbox", "off"], "`--sandbox workspace`"),
+        (&["--dialect", "script", "--allow", "run_command", "--sandbox", "off"], "switch the sandbox on"),
         (&["--dialect", "script", "--mode", "bypass", "--sandbox", "off"], "no sandbox confines scripts"),
         (&["--dialect", "script", "--mode", "bypass", "--deny", "run_command"], "forbids it"),
     ] {
