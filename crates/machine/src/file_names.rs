@@ -78,7 +78,7 @@ mod tests {
             ("`notes.txt`: shorten it", "notes.txt"),
             ("run Makefile", "Makefile"),
             (r#"{"path":"docs/notes.txt"}"#, "docs/notes.txt"),
-            ("cat /home/me/work/docs/notes.txt", "docs/notes.txt"),
+            ("cat /srv/ship/docs/notes.txt", "docs/notes.txt"),
         ] {
             assert!(names_file(text, path), "{text} {path}");
         }
