@@ -14,7 +14,7 @@ use super::answer::WRITE_GRACE;
 use super::arguments::{parse_arguments, refuse_placeholder};
 use super::change_excerpt::change_excerpt;
 use super::file_preview;
-use super::file_work::{FileWork, run_on_file, text_to_change, verify_on_file};
+use super::file_work::{FileWork, run_on_file, text_to_change, unwritable, verify_on_file};
 use super::line_ends::with_line_ends_of;
 use super::spec::spec;
 use crate::about_files::CHANGE;
@@ -68,9 +68,7 @@ impl Tool for AppendFile {
 
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let FileAppend { path, text } = parse_arguments(arguments.clone()).ok()?;
-        let placeholder = refuse_placeholder(&text).err();
-        let reason = placeholder.or_else(|| self.workspace.unusable_as_file(&path).map(String::from));
-        reason.map(CertainFailure::by_arguments)
+        unwritable(&self.workspace, &path, &text)
     }
 
     fn snapshot_kind(&self) -> SnapshotKind {

@@ -8,10 +8,10 @@ use serde_json::Value;
 use windlass_vocab::Outcome;
 
 use super::answer::{invalid_arguments, run_blocking, run_file_work};
-use super::arguments::parse_arguments;
+use super::arguments::{parse_arguments, refuse_placeholder};
 use super::near_paths::with_near_paths;
 use crate::refusal::Refusal;
-use crate::{BoxFuture, CallContext, FileRules, Verification, Workspace};
+use crate::{BoxFuture, CallContext, CertainFailure, FileRules, Verification, Workspace};
 
 /// The most bytes of a file that is changed.
 const LARGEST: u64 = 32 << 20;
@@ -53,6 +53,13 @@ pub(super) fn verify_on_file<W: FileWork>(
         Ok(work) => verify(&work, &workspace, &context.files),
         Err(_) => Verification::Unknown,
     }))
+}
+
+/// Returns why this text can't be written to this path, whatever stands there.
+pub(super) fn unwritable(workspace: &Workspace, path: &str, text: &str) -> Option<CertainFailure> {
+    let placeholder = refuse_placeholder(text).err();
+    let reason = placeholder.or_else(|| workspace.unusable_as_file(path).map(String::from));
+    reason.map(CertainFailure::by_arguments)
 }
 
 /// Returns the text of a file that is to be changed.

@@ -10,7 +10,7 @@ use windlass_vocab::{EffectClass, Outcome, Preview, SnapshotKind, ToolSpec};
 use super::answer::WRITE_GRACE;
 use super::arguments::{parse_arguments, refuse_placeholder};
 use super::file_preview;
-use super::file_work::{FileWork, run_on_file};
+use super::file_work::{FileWork, run_on_file, unwritable};
 use super::folder_names::FolderNames;
 use super::spec::spec;
 use crate::about_files::WRITE;
@@ -61,9 +61,7 @@ impl Tool for WriteFile {
 
     fn certain_failure(&self, arguments: &Value) -> Option<CertainFailure> {
         let WriteFileArguments { path, content } = parse_arguments(arguments.clone()).ok()?;
-        let placeholder = refuse_placeholder(&content).err();
-        let reason = placeholder.or_else(|| self.workspace.unusable_as_file(&path).map(String::from));
-        reason.map(CertainFailure::by_arguments)
+        unwritable(&self.workspace, &path, &content)
     }
 
     fn snapshot_kind(&self) -> SnapshotKind {
