@@ -97,7 +97,7 @@ pub use closed::SessionClosed;
 pub use send_control::{ControlDelivery, send_control};
 pub use session::{CompactionUndo, FirstMessage, SendOutcome, SentMessage, Session, SessionActivity, StopOutcome};
 pub use stop_abandoned::stop_abandoned;
-pub use subscription::{FollowedEvent, Subscription};
+pub use subscription::{EventOr, FollowedEvent, Subscription};
 pub use undo::{UndoFiles, undo};
 pub use undo_report::{UndoConflict, UndoError, UndoMode, UndoReport, UndoRequest};
 pub use windlass_machine::OpenApprovals;

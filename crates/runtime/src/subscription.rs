@@ -5,6 +5,7 @@
 //! far behind repeats this from its position. Each record must have a higher number than the last, so none repeats.
 
 use std::collections::VecDeque;
+use std::future::Future;
 use std::sync::Arc;
 
 use tokio::sync::broadcast::Receiver;
@@ -23,6 +24,15 @@ pub enum FollowedEvent {
     /// The follower was too slow. Missed records are read from the journal next; some events that are not stored, such
     /// as the progress of a call, are lost.
     FellBehind,
+}
+
+/// The next event, or what was waited for beside it.
+#[derive(Clone, Debug)]
+pub enum EventOr<T> {
+    /// An event.
+    Event(Event),
+    /// The other, with all events before it returned.
+    Other(T),
 }
 
 /// Whether a subscription has more events.
@@ -114,6 +124,26 @@ impl Subscription {
         }
     }
 
+    /// Returns the next event; once `other` is there, the events that were published before it, and then `other`.
+    /// Cancel-safe as far as `other` is.
+    pub async fn next_before<T>(&mut self, other: impl Future<Output = T>) -> EventOr<T> {
+        tokio::select! {
+            biased;
+            Some(event) = self.next() => EventOr::Event(event),
+            // Events may have come since this looked for one.
+            other = other => self.next_published().await.map_or(EventOr::Other(other), EventOr::Event),
+        }
+    }
+
+    /// Returns the next event that is published already.
+    async fn next_published(&mut self) -> Option<Event> {
+        let event = self.try_next();
+        if event.is_none() && self.events.is_none() && matches!(self.join().await, Ok(MoreEvents::ToCome)) {
+            return self.try_next();
+        }
+        event
+    }
+
     /// Returns the next event if it is available already.
     pub fn try_next(&mut self) -> Option<Event> {
         loop {
@@ -178,4 +208,31 @@ impl Subscription {
 
 fn shared(record: Envelope) -> Arc<PublishedEvent> {
     PublishedEvent::new(Event::Record(Arc::new(record)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+    use std::sync::Arc;
+
+    use windlass_store::MemoryStore;
+    use windlass_vocab::{Delta, DeltaBody, RunId, SessionId, TurnId};
+
+    use super::{EventOr, Subscription};
+    use crate::feed::{Feed, Interest};
+
+    // proves E1: the end of a run is shown after everything that led to it, even if both come at the same moment
+    #[tokio::test]
+    async fn no_event_is_overtaken_by_what_is_waited_for_beside_it() {
+        let (feed, store) = (Feed::new(0), Arc::new(MemoryStore::new()));
+        let mut events = Subscription::new(SessionId(uuid::Uuid::nil()), store, feed.clone(), Interest::Everything, 0);
+        let comes_late = async {
+            let body = DeltaBody::TextDelta { text: "Aye.".to_owned() };
+            feed.publish_delta(Delta { run: RunId::default(), turn: TurnId::default(), attempt: 0, offset: 0, body });
+        };
+        assert!(matches!(events.next_before(comes_late).await, EventOr::Event(_)));
+        assert!(matches!(events.next_before(ready(())).await, EventOr::Other(())));
+        feed.close();
+        assert!(matches!(events.next_before(ready(())).await, EventOr::Other(())));
+    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use windlass::door::FollowError;
 use windlass::{Event, Record};
-use windlass_runtime::{SendOutcome, SentMessage, SessionActivity};
+use windlass_runtime::{EventOr, SendOutcome, SentMessage, SessionActivity};
 use windlass_vocab::{MessageId, QuestionAsked};
 
 use super::ask::{self, QuestionOutcome};
@@ -94,8 +94,10 @@ async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Int
     tokio::select! {
         biased;
         input = terminal.next_input() => ChatEvent::Input(input),
-        Some(event) = live.events.next() => ChatEvent::Event(event),
-        standing = live.session.settled() => ChatEvent::Settled(standing),
+        event = live.events.next_before(live.session.settled()) => match event {
+            EventOr::Event(event) => ChatEvent::Event(event),
+            EventOr::Other(standing) => ChatEvent::Settled(standing),
+        },
         _ = frames.tick() => ChatEvent::Frame,
     }
 }
