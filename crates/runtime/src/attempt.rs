@@ -390,7 +390,7 @@ impl ReplyReading<'_> {
             }
         }
         if script_run::writes_scripts(self.state) {
-            calls.iter_mut().for_each(|call| self.known.offer.ask_about_unconfined_script(call));
+            calls.iter_mut().for_each(|call| self.known.offer.ask_about_unconfined_script(call, permissions));
         }
         self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
         if native {

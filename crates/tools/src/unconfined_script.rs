@@ -1,4 +1,5 @@
-//! Scripts that no sandbox confines: a person approves each one, whatever rules and modes allow (X3).
+//! Scripts that no sandbox confines: a person approves each one, whatever rules allow, except in the mode that asks nothing
+//! (X3).
 
 use windlass_vocab::{Json, PreparedCall, ToolName, Verdict, VerdictReason};
 
@@ -6,13 +7,14 @@ use crate::call_permission::{CallPermission, about_call, verdict_on_this_call};
 use crate::offer::Offer;
 use crate::registry::RegisteredTool;
 use crate::sandbox_use::SandboxUse;
+use crate::{Mode, Permissions};
 
 impl Offer {
-    /// Requires approval for a script that would run without a sandbox, in every mode.
-    pub fn ask_about_unconfined_script(&self, call: &mut PreparedCall) {
+    /// Requires approval for a script that would run without a sandbox.
+    pub fn ask_about_unconfined_script(&self, call: &mut PreparedCall, permissions: &Permissions) {
         let Some(entry) = call.tool.as_ref().and_then(|tool| self.entry(tool)) else { return };
         let arguments = call.arguments.to_value();
-        if call.verdict == Verdict::Allow && is_unconfined(entry, &arguments) {
+        if call.verdict == Verdict::Allow && permissions.mode != Mode::Bypass && is_unconfined(entry, &arguments) {
             (call.verdict, call.preview, call.because) =
                 verdict_on_this_call(entry, &arguments, VerdictReason::Unconfined {});
         }

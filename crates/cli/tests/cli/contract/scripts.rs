@@ -72,14 +72,23 @@ fn a_block_is_run_and_what_it_changed_is_told_and_undone() {
     bench.assert_whole("script");
 }
 
-// proves T8, X3: without a rule somebody must agree, and without a sandbox always
+// proves T8: who asked not to be asked is not asked about scripts either
+#[test]
+fn a_script_without_a_sandbox_is_run_where_nothing_is_asked() {
+    let bench = bench(&["open('a.txt', 'w').write('ran')"]);
+    let flags = ["--dialect", "script", "--mode", "bypass", "--sandbox", "off"];
+    let ran = bench.run(&[&["run", "Write ran into a.txt.", "--session", "s"], &flags[..]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(bench.read("a.txt").as_deref(), Some("ran"));
+}
+
+// proves T8, X3: without a rule somebody must agree, and without a sandbox whatever the rules say
 #[test]
 fn a_script_that_nobody_agreed_to_is_not_run() {
     for (flags, why) in [
         (&SCRIPT[..], "nobody is there"),
         (&["--dialect", "script", "--allow", "run_command(sh *)"], "nobody is there"),
         (&["--dialect", "script", "--allow", "run_command", "--sandbox", "off"], "switch the sandbox on"),
-        (&["--dialect", "script", "--mode", "bypass", "--sandbox", "off"], "no sandbox confines scripts"),
         (&["--dialect", "script", "--mode", "bypass", "--deny", "run_command"], "forbids it"),
     ] {
         let bench = bench(&["open('a.txt', 'w').write('ran')"]);
