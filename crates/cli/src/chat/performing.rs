@@ -11,10 +11,11 @@ use windlass_vocab::{StopBy, Undoable};
 use super::conversation::{CompactionWish, Conversation};
 use super::slash::{self, SlashCommand};
 use super::{context, cost, models, permissions};
+use crate::commands::undo_target::step_with_last_change;
 use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
 use crate::output::wording::stopped_runs;
-use crate::output::{harmless_line, short_line, undone};
+use crate::output::{command_for, harmless_line, short_line, undone};
 
 /// What the caller, which displays the conversation, has to do next.
 #[derive(Debug, PartialEq, Eq)]
@@ -115,12 +116,25 @@ async fn undo_compaction(talk: &mut Conversation) -> Result<String, CommandError
 }
 
 async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Result<String, CommandError> {
-    if talk.row().await?.is_none() {
-        return Ok("there is nothing to undo yet\n".into());
-    }
-    let session = talk.open().await?.session.clone();
-    match session.undo(UndoRequest { of, force, mode: UndoMode::Apply }).await {
-        Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("/undo {undo}"))),
+    let Some(row) = talk.row().await? else { return Ok("there is nothing to undo yet\n".into()) };
+    let step = match of {
+        None => step_with_last_change(talk.store.as_ref(), &row).await?,
+        Some(_) => None,
+    };
+    let request = UndoRequest { of, force, mode: UndoMode::Apply };
+    let (undone, again) = match &step {
+        None => (talk.open().await?.session.clone().undo(request).await, "/undo".to_owned()),
+        Some(step) => {
+            let opened = talk.agent().open_followed(&step.key).await;
+            let (session, _) = opened.map_err(|error| CommandError::of_opening(error, Some(&step.key)))?;
+            let undone = session.undo(request).await;
+            session.close().await;
+            let place = &talk.prepared_run.setup.settings.place;
+            (undone, command_for("undo", &step.key, " --call", place))
+        }
+    };
+    match undone {
+        Ok(report) => Ok(undone::restored(&report) + &undone::summary(&report, |undo| format!("{again} {undo}"))),
         Err(UndoError::Closed(closed)) => Err(FollowError::from(closed).into()),
         Err(refused) => {
             let forced = of.map_or("/undo force".to_owned(), |of| format!("/undo {of} force"));

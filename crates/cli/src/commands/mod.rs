@@ -41,6 +41,7 @@ mod trust;
 mod typed_lines;
 pub(crate) mod unanswered;
 mod undo;
+pub(crate) mod undo_target;
 mod unsandboxed;
 pub(crate) mod usage;
 

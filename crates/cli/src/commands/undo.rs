@@ -9,9 +9,11 @@ use windlass_setup::permissions::permissions;
 use windlass_setup::settings::{Env, Flags, PlaceSettings};
 use windlass_setup::store;
 use windlass_setup::{secrets, test_hooks};
+use windlass_store::{SessionRow, Store};
 use windlass_tools::{FileRules, Workspace};
 
 use super::block_on::block_on;
+use super::undo_target::step_with_last_change;
 use super::{prepared_run, session};
 use crate::args::UndoArgs;
 use crate::error::{CommandError, CommandResult};
@@ -29,11 +31,14 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
     block_on(async {
         let store = store::open(&place)?;
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
+        refuse_open(store.as_ref(), &row, &data).await?;
+        let step = match args.call {
+            None => step_with_last_change(store.as_ref(), &row).await?,
+            Some(_) => None,
+        };
+        let row = step.unwrap_or(row);
+        refuse_open(store.as_ref(), &row, &data).await?;
         let key = quoted(&row.key);
-        if session::is_open(&row) {
-            let owner = store.is_claimed(row.session).await?;
-            return Err(if owner { run_elsewhere(&key, &data) } else { run_open(&key, &data) });
-        }
         let place = session::in_named_session_folder(place, &row, args.workspace.as_deref())?;
         // Unreadable settings must not keep a person from restoring their files.
         let settings = sources.for_folder(&place.workspace).ok().and_then(|sources| sources.resolve().ok());
@@ -61,6 +66,15 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
         // Don't report success when some files were not restored.
         Ok(if report.left_alone.is_empty() { Exit::Done } else { Exit::Failed })
     })
+}
+
+/// Returns an error if a run of the session is open.
+async fn refuse_open(store: &dyn Store, row: &SessionRow, data: &str) -> Result<(), CommandError> {
+    if !session::is_open(row) {
+        return Ok(());
+    }
+    let key = quoted(&row.key);
+    Err(if store.is_claimed(row.session).await? { run_elsewhere(&key, data) } else { run_open(&key, data) })
 }
 
 fn run_open(key: &str, data: &str) -> CommandError {

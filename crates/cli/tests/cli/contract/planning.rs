@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use serde_json::{Value, json};
 use windlass_testkit::{AfterSteps, FaultKind, Scene, Script, ScriptStep};
 
+use crate::support::glass::Glass;
 #[cfg(target_os = "linux")]
 use crate::support::person::Attended;
 use crate::support::{Bench, count};
@@ -272,4 +273,31 @@ fn a_child_of_an_unattended_run_asks_nobody() {
     ));
     let ran = bench.run(&LINE);
     assert_eq!((ran.code, bench.read("ran.log")), (0, None), "{}", ran.stderr);
+}
+
+// proves T9, S3: what a plan changed is undone in the session that a person knows, the last change first
+#[test]
+fn the_changes_of_steps_are_undone_from_the_session_of_the_plan() {
+    let bench = bench(three_files());
+    assert_eq!(bench.run(&LINE).code, 0);
+    let undone = bench.run(&["undo", "s"]);
+    assert_eq!((undone.code, undone.stdout.as_str()), (0, "restored c.txt\n"), "{}", undone.stderr);
+    assert_eq!(prices(&bench), ["price: 12", "price: 12", "price: 10"]);
+    let again =
+        undone.stderr.lines().find_map(|line| line.split_once("bring it back with: windlass ")).expect("a command");
+    let words: Vec<&str> = again.1.split_whitespace().collect();
+    assert_eq!(bench.run(&words[..4]).code, 0, "{}", undone.stderr);
+    assert_eq!(prices(&bench), ["price: 12"; 3]);
+
+    let mut glass = Glass::chat(&bench, &["--resume", "s"]);
+    for (file, left) in [("c", ["12", "12", "10"]), ("b", ["12", "10", "10"]), ("a", ["10", "10", "10"])] {
+        glass.wait_for_prompt();
+        glass.say("/undo");
+        glass.wait_for(&format!("restored {file}.txt"));
+        glass.wait_for_prompt();
+        assert_eq!(prices(&bench), left.map(|price| format!("price: {price}")));
+    }
+    glass.say("/undo");
+    glass.wait_for("nothing to undo");
+    bench.assert_whole("undone");
 }
