@@ -124,6 +124,8 @@ enum EditFit {
     Exact,
     /// But for white space.
     Loose,
+    /// It stands in the new text only: the edit was made before, and making it again would add the difference twice.
+    Made,
 }
 
 impl FileWork for FileEdit {
@@ -135,13 +137,14 @@ impl FileWork for FileEdit {
         let path = &self.path;
         let _alone = workspace.change();
         let (before, edited) = self.edited(workspace, &context.files)?;
-        let (place, folders) = workspace.place_for_content(path, &context.files)?;
-        place.replace(edited.text.as_bytes(), &context.effect_id).map_err(|error| workspace.explain(path, &error))?;
-        folders.keep();
         let how = match edited.fit {
             EditFit::Exact => "",
             EditFit::Loose => " old_text fits but for white space; new_text was indented as the file is.",
+            EditFit::Made => return Ok(format!("`{path}` reads so already: new_text is there. Nothing was changed.")),
         };
+        let (place, folders) = workspace.place_for_content(path, &context.files)?;
+        place.replace(edited.text.as_bytes(), &context.effect_id).map_err(|error| workspace.explain(path, &error))?;
+        folders.keep();
         Ok(format!("{}{how} {}", self.done(), change_excerpt(workspace.secrets(), &before, &edited.text)))
     }
 }
@@ -217,6 +220,7 @@ impl FileEdit {
     /// Applies the edit where old_text occurs, else to the only place that differs from it in white space alone.
     fn apply(&self, text: &str) -> Result<AppliedEdit, EditProblem> {
         match self.apply_exactly(text) {
+            Ok(_) if self.is_made(text) => Ok(AppliedEdit { text: text.to_owned(), fit: EditFit::Made }),
             Ok(text) => Ok(AppliedEdit { text, fit: EditFit::Exact }),
             Err(EditProblem::Absent) => {
                 let edited = match loose_matches(text, &self.old_text).as_slice() {
@@ -242,10 +246,17 @@ impl FileEdit {
         }
     }
 
+    /// Whether the old text stands in the new text only.
+    fn is_made(&self, text: &str) -> bool {
+        let (old, new) = (&self.old_text, &self.new_text);
+        new.contains(old.as_str()) && occurrences(text, new, 1) > 0 && !text.replace(new, "\0").contains(old.as_str())
+    }
+
     fn verify(&self, text: &str) -> Verification {
         // The edit used the line endings of the text before it; both variants are checked.
         let (plain, fitted) = (self, self.fitted(text));
-        let before = plain.apply(text).is_ok() || fitted.apply(text).is_ok();
+        let applies = |edit: &Self| edit.apply(text).is_ok_and(|edited| edited.fit != EditFit::Made);
+        let before = applies(plain) || applies(&fitted);
         let after = plain.could_have_made(text) || fitted.could_have_made(text);
         match (before, after) {
             (true, false) => Verification::NotDone,
@@ -312,6 +323,21 @@ mod tests {
         assert_eq!(apply(&edit("b", "b"), "abc"), Err(EditProblem::Same));
     }
 
+    // proves T3: a small model that repeats a call must not spoil what it did
+    #[test]
+    fn an_edit_that_is_made_already_changes_nothing() {
+        let again = |edit: &FileEdit, text: &str| edit.fitted(text).apply(text);
+        let made = |text: &str| Ok(AppliedEdit { text: text.into(), fit: EditFit::Made });
+        let exact = |text: &str| Ok(AppliedEdit { text: text.into(), fit: EditFit::Exact });
+        assert_eq!(again(&edit("f(a)", "f(a):"), "def f(a):\n"), made("def f(a):\n"));
+        assert_eq!(again(&edit("f(a)", "f(a):"), "def f(a)\n"), exact("def f(a):\n"));
+        assert_eq!(again(&edit("b", "a\nb\nc"), "a\nb\nc\nd\n"), made("a\nb\nc\nd\n"));
+        assert_eq!(again(&edit("b", "a\nb\nc"), "b\nd\n"), exact("a\nb\nc\nd\n"));
+        assert_eq!(again(&all("a", "ab"), "ab abc"), made("ab abc"));
+        assert_eq!(again(&all("a", "ab"), "ab a"), exact("abb ab"));
+        assert_eq!(again(&edit("a", "ab"), "ab a"), Err(EditProblem::Ambiguous));
+    }
+
     #[test]
     fn the_line_ends_of_the_file_are_kept() {
         assert_eq!(apply(&edit("a\nb", "x\ny"), "a\r\nb\r\nc\r\n"), Ok("x\r\ny\r\nc\r\n".into()));
@@ -338,16 +364,12 @@ mod tests {
             (edit("old", ""), "a thing"),
             (all("o", "0"), "f00"),
             (edit("a\nb", "x\ny"), "x\r\ny\r\n"),
+            (edit("old", "old thing"), "old thing"),
+            (all("a", "aa"), "aa"),
         ] {
             assert_eq!(edit.verify(text), done(&edit), "{text}");
         }
-        for (edit, text) in [
-            // Before: "old thing" becomes "old thing thing"; after: it was "old" alone.
-            (edit("old", "old thing"), "old thing"),
-            (edit("old", "new"), "neither"),
-            (edit("old", "new"), "old old new"),
-            (all("a", "aa"), "aa"),
-        ] {
+        for (edit, text) in [(edit("old", "new"), "neither"), (edit("old", "new"), "old old new")] {
             assert_eq!(edit.verify(text), Verification::Unknown, "{text}");
         }
     }

@@ -108,6 +108,33 @@ impl FileMove {
     }
 }
 
+impl FileMove {
+    /// Returns what to write instead if the new path seems to name the directory to put the file into. `is_folder` says what
+    /// is there, if anything is.
+    fn means_folder(&self, is_folder: Option<bool>) -> Option<String> {
+        let to = self.to.trim_end_matches('/');
+        let name = base_name(&self.from);
+        let path = format!("{to}/{name}");
+        if is_folder == Some(true) {
+            return Some(format!("`{to}` is a directory. To put it there, write its whole new path: `{path}`."));
+        }
+        // A new name has an ending where the old one has, or is the old one without it.
+        let (stem, _) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
+        let is_name = base_name(to).contains('.') || base_name(to) == stem;
+        (is_folder.is_none() && (!is_name || self.to.ends_with('/'))).then(|| {
+            format!(
+                "There is no directory `{to}`. To put the file into a new directory, write its whole new path: `{path}`. To \
+                 rename it, keep its ending."
+            )
+        })
+    }
+}
+
+/// Returns the last name of a path.
+fn base_name(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
 impl FileWork for FileMove {
     fn path(&self) -> &str {
         &self.from
@@ -122,9 +149,10 @@ impl FileWork for FileMove {
         }
         let source = workspace.place(from, rules)?;
         let (target, folders) = workspace.new_place(to, rules)?;
-        if target.parent.symlink_metadata(&target.name).is_ok_and(|metadata| metadata.is_dir()) {
-            let text = format!("`{to}` is a directory: give the path with the new name at its end.");
-            return Err(Refusal::wrong_argument(text));
+        let there = target.parent.symlink_metadata(&target.name).ok().map(|metadata| metadata.is_dir());
+        let is_folder = source.parent.symlink_metadata(&source.name).is_ok_and(|metadata| metadata.is_dir());
+        if let Some(advice) = self.means_folder(there).filter(|_| !is_folder || there == Some(true)) {
+            return Err(Refusal::wrong_argument(advice));
         }
         let moved = if *overwrite {
             source.parent.rename(&source.name, &target.parent, &target.name)

@@ -16,7 +16,7 @@ use super::spec::spec;
 use crate::about_files::WRITE;
 use crate::cut::thousands;
 use crate::refusal::Refusal;
-use crate::{About, BoxFuture, CallContext, CertainFailure, PlannedChange, Tool, Workspace};
+use crate::{About, BoxFuture, CallContext, CertainFailure, FileRules, PlannedChange, Tool, Workspace};
 
 #[derive(Deserialize)]
 struct WriteFileArguments {
@@ -99,10 +99,19 @@ impl FileWork for WriteFileArguments {
         let _alone = workspace.change();
         let (place, folders) = workspace.place_for_content(path, &context.files)?;
         let is_new = !workspace.exists(path)?;
+        if !is_new && reads_so(workspace, path, content, &context.files) {
+            return Ok(format!("`{path}` reads exactly so already. Nothing was changed."));
+        }
         place.replace(content.as_bytes(), &context.effect_id).map_err(|error| workspace.explain(path, &error))?;
         folders.keep();
         let there = if is_new { FolderNames::beside(workspace, path, &context.files) } else { None };
         let there = there.map(|names| format!(" {}", names.now())).unwrap_or_default();
         Ok(format!("Wrote {} bytes to {path}.{there}", thousands(content.len())))
     }
+}
+
+/// Whether a file has exactly this content.
+fn reads_so(workspace: &Workspace, path: &str, content: &str, rules: &FileRules) -> bool {
+    let most = u64::try_from(content.len()).unwrap_or(u64::MAX);
+    workspace.read(path, most, rules).is_ok_and(|bytes| bytes == content.as_bytes())
 }

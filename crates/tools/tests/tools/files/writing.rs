@@ -207,7 +207,13 @@ fn a_change_answers_how_the_file_or_its_folder_is_now() {
     assert_eq!(room.text("docs/a.txt"), "b");
     let new = json!({"path": "docs/b.txt", "content": "b"});
     assert_eq!(room.ok("write_file", &new), "Wrote 1 bytes to docs/b.txt. In docs/ there are now: a.txt, b.txt.");
-    assert_eq!(room.ok("write_file", &new), "Wrote 1 bytes to docs/b.txt.");
+    assert_eq!(room.ok("write_file", &new), "`docs/b.txt` reads exactly so already. Nothing was changed.");
+    let changed = json!({"path": "docs/b.txt", "content": "bb"});
+    assert_eq!(room.ok("write_file", &changed), "Wrote 2 bytes to docs/b.txt.");
+    let longer = json!({"path": "docs/b.txt", "old_text": "bb", "new_text": "bbc"});
+    assert_eq!(room.ok("edit_file", &longer), "Edited docs/b.txt. It reads now:\nbbc");
+    assert_eq!(room.ok("edit_file", &longer), "`docs/b.txt` reads so already: new_text is there. Nothing was changed.");
+    assert_eq!(room.text("docs/b.txt"), "bbc");
     let told = room.ok("move_file", &json!({"from": "docs/b.txt", "to": "b.txt"}));
     assert_eq!(told, "Moved docs/b.txt to b.txt. In the workspace there are now: b.txt, docs/, long.");
     for number in 0..30 {
@@ -215,6 +221,28 @@ fn a_change_answers_how_the_file_or_its_folder_is_now() {
     }
     let told = room.ok("delete_file", &json!({"path": "docs/00"}));
     assert!(told.ends_with(" 19, 20 and 10 more."), "{told}");
+}
+
+// proves T10: who names a directory is told the whole path, and no file takes the name of one
+#[test]
+fn a_move_to_what_looks_like_a_directory_is_told_the_whole_path() {
+    let room =
+        Room::with(&[("rain.csv", "r"), ("old/x.md", "x"), ("dir/y", "y"), ("LICENSE.txt", "l"), ("v1.2/z", "z")]);
+    let moved =
+        |from: &str, to: &str| room.checked(&Permissions::default(), "move_file", &json!({"from": from, "to": to}));
+    for (from, to, path) in [
+        ("rain.csv", "data", "data/rain.csv"),
+        ("data/rain.csv", "dir", "dir/rain.csv"),
+        ("old/x.md", "a/b", "a/b/x.md"),
+    ] {
+        let outcome = moved(from, to);
+        assert_ne!(outcome.kind, OutcomeKind::Ok, "{from} {to}");
+        assert!(outcome.text.contains(&format!("write its whole new path: `{path}`.")), "{}", outcome.text);
+        assert_eq!(moved(from, path).kind, OutcomeKind::Ok, "{from} {path}");
+    }
+    for (from, to) in [("LICENSE.txt", "LICENSE"), ("dir/y", "why"), ("v1.2", "v2"), ("LICENSE", "COPYING")] {
+        assert_eq!(moved(from, to).kind, OutcomeKind::Ok, "{from} {to}");
+    }
 }
 
 // proves T10: the right path is named at once
