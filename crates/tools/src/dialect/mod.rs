@@ -40,6 +40,7 @@ mod malformed_call;
 mod offered_tools;
 mod open_tag;
 mod opening;
+mod ordered_members;
 mod parse_calls;
 mod pending_call;
 mod prompt;

@@ -3,11 +3,12 @@
 //! What small models write instead is read as well: no quotes, arguments as attributes, JSON between the tags, the tool's
 //! name as the tag, closing tags that are missing. Nothing has to be escaped, but CDATA and entities may be used.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use windlass_vocab::{Json, ReplyCall};
 
 use super::malformed_call::MalformedCall;
 use super::open_tag::{OpenTag, is_tag_name};
+use super::ordered_members::OrderedMembers;
 use super::{json, xml};
 use crate::repair::mend;
 
@@ -47,40 +48,39 @@ fn arguments<'a>(
     attributes: impl Iterator<Item = &'a (&'a str, &'a str)>,
     body: &str,
 ) -> Result<String, MalformedCall> {
-    let mut members: Map<String, Value> =
-        attributes.map(|(key, value)| ((*key).to_owned(), Value::String(xml::unescaped(value)))).collect();
+    let mut members = OrderedMembers::default();
+    members.extend(attributes.map(|(key, value)| ((*key).to_owned(), Value::String(xml::unescaped(value)))));
     let body = body.trim();
     if body.starts_with('{') {
         let object = object(body).ok_or_else(|| {
             MalformedCall::parse(format!("the arguments of `{name}` are not well-formed JSON; write them as elements."))
         })?;
-        members.extend(object);
+        members.extend(object.0);
     } else if !body.is_empty() && !body.starts_with("</") {
         elements(body, &mut members).ok_or_else(|| {
             let how = "write every argument as an element: <ARGUMENT>value</ARGUMENT>.";
             MalformedCall::parse(format!("the arguments of `{name}` can't be read; {how}"))
         })?;
     }
-    Ok(Value::Object(members).to_string())
+    Ok(members.to_string())
 }
 
 /// Parses JSON as arguments, repaired where needed: the object itself, or that of a call.
-fn object(text: &str) -> Option<Map<String, Value>> {
-    let parsed = |text: &str| serde_json::from_str::<Map<String, Value>>(text).ok();
+fn object(text: &str) -> Option<OrderedMembers> {
+    let parsed = |text: &str| serde_json::from_str::<OrderedMembers>(text).ok();
     if let Some(call) = json::calls(text).and_then(|calls| calls.into_iter().next()) {
         return parsed(&call.arguments);
     }
-    let mut members = parsed(text).or_else(|| parsed(&mend(text).ok()?.text))?;
-    let wrapped = WRAPPERS.iter().find(|key| members.len() == 1 && members.get(**key).is_some_and(Value::is_object));
-    match wrapped.and_then(|key| members.remove(*key)) {
-        Some(Value::Object(inner)) => Some(inner),
-        Some(_) | None => Some(members),
+    let members = parsed(text).or_else(|| parsed(&mend(text).ok()?.text))?;
+    match members.0.as_slice() {
+        [(key, Value::Object(inner))] if WRAPPERS.contains(&key.as_str()) => Some(inner.clone().into()),
+        _ => Some(members),
     }
 }
 
 /// Adds the elements of `text`; elements of the same name make a list. A stray closing tag ends them. Returns `None` if
 /// there is other text between them.
-fn elements(text: &str, members: &mut Map<String, Value>) -> Option<()> {
+fn elements(text: &str, members: &mut OrderedMembers) -> Option<()> {
     let mut rest = text.trim();
     while !rest.is_empty() && !rest.starts_with("</") {
         let tag = OpenTag::parse(rest)?;
@@ -88,12 +88,12 @@ fn elements(text: &str, members: &mut Map<String, Value>) -> Option<()> {
         rest = behind.trim_start();
         let trimmed = inner.trim();
         if WRAPPERS.contains(&tag.word) && trimmed.starts_with('{') {
-            members.extend(object(trimmed)?);
+            members.extend(object(trimmed)?.0);
         } else if WRAPPERS.contains(&tag.word) && trimmed.starts_with('<') {
             elements(trimmed, members)?;
         } else {
             let key = if NAMED.contains(&tag.word) { tag.attribute(&["name"]).unwrap_or(tag.word) } else { tag.word };
-            xml::add_member(members, key, xml::content(inner));
+            members.add_text(key, xml::content(inner));
         }
     }
     Some(())
@@ -126,10 +126,9 @@ fn without_stray_tag(text: &str) -> &str {
 
 /// Returns a call as text, so that it is read as it was.
 pub(super) fn written(name: &str, arguments: &Json) -> String {
-    let members = arguments.to_value();
-    let members = members.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let members: OrderedMembers = serde_json::from_str(arguments.as_str()).unwrap_or_default();
     let mut text = format!("<tool name=\"{name}\">\n");
-    for (key, value) in members {
+    for (key, value) in members.0.iter().filter(|(_, value)| !value.is_null()) {
         if key.is_empty() || !key.chars().all(is_tag_name) || WRAPPERS.contains(&key.as_str()) {
             // Such a name can't be a tag.
             let arguments = arguments.as_str().replace("</", "<\\/");
@@ -146,10 +145,10 @@ fn element(key: &str, value: &Value) -> String {
     let lines = if value.contains('\n') { format!("\n{value}\n") } else { value.clone() };
     let forms = [lines, format!("<![CDATA[{value}]]>")].map(|form| format!("<{key}>{form}</{key}>\n"));
     let is_same = |form: &String| {
-        let mut members = Map::new();
+        let mut members = OrderedMembers::default();
         let read = elements(form, &mut members).and(members.get(key)?.as_str());
         let hidden = form.contains("<![CDATA[") || !(form.contains("</tool>") || form.contains("<arguments>"));
-        Some(hidden && members.len() == 1 && read == Some(value.as_str()))
+        Some(hidden && members.0.len() == 1 && read == Some(value.as_str()))
     };
     let plain = forms.into_iter().find(|form| is_same(form) == Some(true));
     plain.unwrap_or_else(|| format!("<{key}>{}</{key}>\n", escaped(&value)))
@@ -221,6 +220,8 @@ mod tests {
         }
         assert_eq!(read("<tool server=\"hub\" name=\"t\"></tool>").0, "hub.t");
         assert_eq!(read("<tool name=\"local.t\"></tool>").0, "local.t");
+        let ordered = call("<tool name=\"t\"><path>a</path><new>c</new><all>b</all>").unwrap();
+        assert_eq!(ordered.arguments, r#"{"path":"a","new":"c","all":"b"}"#);
         let by_tag = call_by_tag("<read_file>\n<path>a</path>\n").unwrap();
         assert_eq!((by_tag.name.as_str(), by_tag.arguments.as_str()), ("read_file", r#"{"path":"a"}"#));
         assert_eq!(call_by_tag("<read_file path=\"a\"/>").unwrap().arguments, r#"{"path":"a"}"#);
@@ -240,6 +241,8 @@ mod tests {
     fn a_written_call_is_plain_where_it_can_be() {
         let call = |arguments: Value| written("t", &Json::from(&arguments));
         assert_eq!(call(json!({"path": "a.txt", "n": 5})), "<tool name=\"t\">\n<n>5</n>\n<path>a.txt</path>\n</tool>");
+        let written_so = Json::parse(r#"{"path":"a.txt","new":"b"}"#).unwrap();
+        assert_eq!(written("t", &written_so), "<tool name=\"t\">\n<path>a.txt</path>\n<new>b</new>\n</tool>");
         assert_eq!(call(json!({"x": "a\nb < c\n"})), "<tool name=\"t\">\n<x>\na\nb < c\n\n</x>\n</tool>");
         assert_eq!(call(json!({"x": " a"})), "<tool name=\"t\">\n<x><![CDATA[ a]]></x>\n</tool>");
         assert_eq!(call(json!({"x": "]]> "})), "<tool name=\"t\">\n<x>]]&gt;&#32;</x>\n</tool>");
