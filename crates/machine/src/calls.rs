@@ -1,9 +1,9 @@
 //! The calls of a reply: which may start, which get a result without running, and what follows when all have results.
 
 use windlass_vocab::{
-    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, NudgeCause, OutcomeKind,
-    Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName, ToolSpec, Verdict,
-    VerdictReason,
+    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, Guard, NudgeCause,
+    OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName,
+    ToolSpec, TurnMode, Verdict, VerdictReason,
 };
 
 use crate::control::{Call, CallState, Run};
@@ -53,6 +53,8 @@ impl Draft<'_> {
                 let refusal = request.tool.as_ref().and_then(|tool| self.run()?.watch.refusal(tool));
                 if let Some(reason) = refusal {
                     self.finish(call, OutcomeKind::Denied, reason.as_ref());
+                } else if self.run().is_some_and(|run| run.is_made_already(request)) {
+                    self.finish(call, OutcomeKind::Ok, texts::MADE_ALREADY);
                 }
             }
         }
@@ -167,6 +169,10 @@ impl Draft<'_> {
                 }
                 Finding::ErrorTurns => self.nudge(NudgeCause::ErrorTurns, "two turns of errors", texts::ERROR_TURNS),
                 Finding::Misused(tools) => self.correct_use(&tools),
+                Finding::Answer => {
+                    self.nudge(NudgeCause::Cycle, "the same change three times", texts::ANSWER_NOW);
+                    return self.next_turn_in(TurnMode::Talk);
+                }
                 Finding::Cycle => self.nudge(NudgeCause::Cycle, "the same calls, the same results", texts::CYCLE),
                 Finding::Pause => return self.pause(),
             }
@@ -243,6 +249,13 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
         preview: prepared.preview,
         snapshot: prepared.snapshot,
         because: prepared.because,
+    }
+}
+
+impl Run {
+    /// Whether a call asks for the change that was made last, where the policy has that not made again.
+    fn is_made_already(&self, request: &CallRequested) -> bool {
+        self.policy().guards.contains(&Guard::RepeatedChange) && self.watch.repeats_change(request)
     }
 }
 

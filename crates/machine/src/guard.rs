@@ -8,7 +8,8 @@ use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, Guard, NudgeCause, OutcomeKind, Policy, ToolName, ToolWithheld, WithheldFor,
+    CallFinished, CallId, CallRequested, EffectClass, Guard, NudgeCause, OutcomeKind, Policy, SnapshotKind, ToolName,
+    ToolWithheld, WithheldFor,
 };
 
 use crate::control::Call;
@@ -24,6 +25,8 @@ const ERROR_TURNS: u32 = 2;
 const SAME_ERROR_TURNS: u32 = 5;
 /// Consecutive repetitions that make a pattern a cycle.
 const REPETITIONS: usize = 3;
+/// Consecutive repetitions of a change after which the model is asked for its answer.
+const REPEATED_CHANGES: u32 = 2;
 /// Turns remembered; a cycle longer than a third of this is not detected.
 const TRAIL: usize = 192;
 
@@ -36,6 +39,10 @@ pub struct ProgressWatch {
     escalation: Escalation,
     /// The file reads, by the hash of their request.
     reads: EarlierReads,
+    /// The hash of the last request that changed files and worked.
+    last_change: Option<u64>,
+    /// How often that request has been repeated in a row.
+    repeated_changes: u32,
     /// (call, result) hashes of the current turn, by call index, without polls.
     turn: BTreeMap<u32, u64>,
 }
@@ -61,6 +68,8 @@ pub(crate) enum Finding {
     ErrorTurns,
     /// Correct the model: it keeps misusing these tools in a way that it can correct.
     Misused(Vec<ToolName>),
+    /// Ask for the answer: the model keeps asking for a change that is made.
+    Answer,
     /// Tell the model that it repeats itself.
     Cycle,
     /// It still repeats itself after tools were withheld: pause and ask a person.
@@ -90,12 +99,41 @@ impl ProgressWatch {
         read.map(|read| read.call)
     }
 
+    /// Whether this request repeats the last change.
+    pub(crate) fn repeats_change(&self, request: &CallRequested) -> bool {
+        self.last_change == Some(request_hash(request))
+    }
+
+    /// Whether the model is asked for its answer because it keeps asking for a change that is made.
+    pub(crate) fn is_done_changing(&self) -> bool {
+        self.repeated_changes >= REPEATED_CHANGES
+    }
+
+    /// Observes what may have changed files.
+    fn note_change(&mut self, request: &CallRequested, asked: u64, outcome: OutcomeKind) {
+        match (request.snapshot, outcome) {
+            (SnapshotKind::Paths, OutcomeKind::Ok) => {
+                self.repeated_changes = if self.last_change == Some(asked) { self.repeated_changes + 1 } else { 0 };
+                self.last_change = Some(asked);
+            }
+            // A call that failed or was refused changed nothing.
+            (SnapshotKind::Paths, _) => {}
+            (SnapshotKind::None, _) if request.effect == EffectClass::ReadOnly => {}
+            (SnapshotKind::None | SnapshotKind::Workspace, _) => self.forget_change(),
+        }
+    }
+
+    fn forget_change(&mut self) {
+        (self.last_change, self.repeated_changes) = (None, 0);
+    }
+
     /// Observes a result; `calls` are those of the turn, with this one finished already.
     pub(crate) fn call_finished(&mut self, calls: &[Call], finished: &CallFinished) {
         let Some(call) = calls.iter().find(|call| call.request.call == finished.call) else { return };
         let request = &call.request;
         let asked = request_hash(request);
         self.mistakes.call_finished(request, finished.outcome, hash_of(&finished.text));
+        self.note_change(request, asked, finished.outcome);
         // A result that only reports "unchanged" counts as the result it refers to.
         let repeated = finished.answered_from.and_then(|_| self.reads.get(asked)).map(|read| read.result);
         let result = repeated.unwrap_or_else(|| hash_of((asked, &finished.text)));
@@ -137,6 +175,7 @@ impl ProgressWatch {
 
     /// A person sent a message: earlier failures don't count against what the model tries now.
     pub(crate) fn person_spoke(&mut self) {
+        self.forget_change();
         self.reads.clear();
         self.mistakes.forgive();
         self.escalate(Escalation::None);
@@ -195,6 +234,9 @@ impl ProgressWatch {
         } else if on(Guard::FailedTool) {
             let misused: Vec<ToolName> = self.mistakes.misused_tools(FAILED_TURNS).cloned().collect();
             findings.extend((!misused.is_empty()).then_some(Finding::Misused(misused)));
+        }
+        if on(Guard::RepeatedChange) && self.is_done_changing() {
+            findings.push(Finding::Answer);
         }
         if on(Guard::Cycle) && is_cycle(&self.trail) {
             findings.extend(self.cycle_findings(calls));

@@ -87,7 +87,7 @@ const ROWS: [PresetColumn; 6] = [
         parallel: Parallel::Off,
         steering: Steering::Queue,
         idle: (180_000, 180_000),
-        guards: &[Guard::RepeatedRead, Guard::FailedTool, Guard::ErrorTurns, Guard::Cycle],
+        guards: &[Guard::RepeatedRead, Guard::RepeatedChange, Guard::FailedTool, Guard::ErrorTurns, Guard::Cycle],
         result_cap: (6_000, Spill::Drop),
         unfinished_call: UnfinishedCall::Interrupt,
         nudges: &[Nudge::Incomplete, Nudge::Deflection, Nudge::Empty, Nudge::CutOff],

@@ -56,7 +56,8 @@ fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
 /// Whether the judge reads the text of a run's turns: only where tools could do the work, and where the answer has no
 /// form that is checked anyway.
 fn is_judged(run: &Run, mode: TurnMode) -> bool {
-    run.policy().ends_by == EndsBy::JudgedText && mode == TurnMode::Tools && run.started.output.is_none()
+    let could_work = mode == TurnMode::Tools || run.watch.is_done_changing();
+    run.policy().ends_by == EndsBy::JudgedText && could_work && run.started.output.is_none()
 }
 
 impl Run {

@@ -22,6 +22,11 @@ pub(crate) const TURN_CAP: &str = "The limit of turns is reached and tools are n
      Say in plain text what is done, what is not done, and what you found out.";
 pub(crate) const HALT: &str = "You have been repeating the same steps with the same results and are stopped here. \
      Tools are no longer available. Say in plain text what is done, what is not done, and what stands in the way.";
+/// The result of a call that repeats the last change.
+pub(crate) const MADE_ALREADY: &str = "Done already: this is the same call as the one before, which worked. Nothing was done \
+     again. If all of the request is done, answer in plain words. If not, write another call.";
+pub(crate) const ANSWER_NOW: &str =
+    "That change is made. Tools are not available now. Say in plain words what you did.";
 pub(crate) const ERROR_TURNS: &str = "The last two turns brought nothing but errors. Read the error messages, \
      check names and arguments against the tool descriptions, and try a different way.";
 pub(crate) const CYCLE: &str = "You are repeating the same calls with the same results. \

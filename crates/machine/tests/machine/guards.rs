@@ -1,7 +1,7 @@
 //! Progress guards (L11): they stop a run that makes no progress and don't affect one that does. Mistakes are counted
 //! in turns the model has seen, so each rule is tested with several calls per reply.
 
-use crate::support::{Ask, Move, POLL, World, call, policy};
+use crate::support::{Ask, KEEPS, Move, POLL, World, call, policy};
 use windlass_machine::{Effect, Fact};
 use windlass_vocab::{
     Answer, AnsweredBy, CallFinished, EffectClass, EndReason, FailureClass, Guard, NudgeCause, OutcomeKind,
@@ -341,4 +341,28 @@ fn a_poll_is_exempt_from_the_guards() {
     let ended = world.finish();
     assert_eq!(world.executed.len(), 12);
     assert_eq!(ended.turns, 13);
+}
+
+// proves L11, S1: what is made is not made twice, and whoever asks for it again and again is asked for the answer
+#[test]
+fn a_change_that_repeats_the_last_one_is_not_made_again() {
+    let change = |path: &str| call(KEEPS, Once).with(&format!("{{\"path\":\"{path}\"}}"));
+    let script = |calls: &[&str]| {
+        let moves = calls.iter().map(|path| Move::Calls(vec![change(path)]));
+        moves.chain([Move::Text("I changed a.")]).collect::<Vec<_>>()
+    };
+    let world = run("local-model", script(&["a", "a", "a"]));
+    assert_eq!((world.executed.len(), finished(&world).len()), (1, 3));
+    assert_eq!(world.nudges().iter().map(|nudged| nudged.why).collect::<Vec<_>>(), [NudgeCause::Cycle]);
+    assert!(world.kinds().iter().all(|kind| kind != "ToolWithheld"));
+    assert_eq!(world.journal.iter().flatten().filter(|record| is_completed(record)).count(), 1);
+
+    let world = run("local-model", script(&["a", "b", "a"]));
+    assert_eq!((world.executed.len(), world.nudges().len()), (3, 0), "another change came between");
+    let world = run("default", script(&["a", "a"]));
+    assert_eq!(world.executed.len(), 2, "other presets make it again");
+}
+
+fn is_completed(record: &Record) -> bool {
+    matches!(record, Record::RunEnded(ended) if ended.reason == EndReason::Completed)
 }

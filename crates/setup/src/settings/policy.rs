@@ -156,7 +156,11 @@ mod tests {
             ("tools", "['built_in']", "['built_in', 'mcp', 'ending']"),
             ("parallel", "'off'", "'on'"),
             ("stream_idle", "{ first_ms = 1, next_ms = 1 }", "{ first_ms = 999999999, next_ms = 1 }"),
-            ("guards", "['repeated_read', 'failed_tool', 'error_turns', 'five_errors', 'cycle']", "['cycle']"),
+            (
+                "guards",
+                "['repeated_read', 'repeated_change', 'failed_tool', 'error_turns', 'five_errors', 'cycle']",
+                "['cycle']",
+            ),
             ("result_cap", "{ chars = 10, rest = 'drop' }", "{ chars = 9000000, rest = 'keep' }"),
             ("unfinished_call", "'interrupt'", "'run_again'"),
             ("nudges", "[]", "['empty', 'cut_off', 'no_tool_call']"),
