@@ -179,6 +179,15 @@ fn is_gone(changes: &RunChanges, path: &str) -> bool {
     changes.deleted.iter().any(|gone| gone == path) || changes.moved.iter().any(|moved| moved.from == path)
 }
 
+/// A way to change files without writing text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileChangeKind {
+    /// A file is moved or renamed.
+    Move,
+    /// A file is deleted.
+    Delete,
+}
+
 /// What a request needs of the tools that work with files, by its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileNeed {
@@ -201,6 +210,15 @@ impl Run {
             RequestKind::Other if request.is_talk => FileNeed::None,
             RequestKind::Other => FileNeed::Change,
         }
+    }
+
+    /// Returns which changes of files the request does not speak of, though it orders others.
+    #[must_use]
+    pub fn unmentioned_changes(&self, files: &BTreeSet<String>) -> Vec<FileChangeKind> {
+        let request = read_request(&self.evidence.request.text, files);
+        let kinds = [(FileChangeKind::Move, request.may_move), (FileChangeKind::Delete, request.may_delete)];
+        let orders = request.kind == RequestKind::Change;
+        kinds.into_iter().filter(|(_, may_be)| orders && !may_be).map(|(kind, _)| kind).collect()
     }
 
     /// Returns why a call that changes these files, and loses the content of those, needs a person: the request did not

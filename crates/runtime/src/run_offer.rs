@@ -87,7 +87,7 @@ impl Driver {
                 (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref()),
                 (_, PromptStyle::Full) => selection,
                 (_, PromptStyle::Short) => {
-                    selection.without(&unneeded_tools(&run, overview.as_deref(), &request, &permissions))
+                    unneeded_tools(&run, overview.as_deref(), &request, &permissions).of(selection)
                 }
             };
             let offering = Offering::new(&services.registry, run.id, selection);
@@ -147,7 +147,9 @@ impl Driver {
     ) -> Fact {
         let selection = self.running_effects.offering.as_ref().map(|offering| &offering.selection);
         let has_servers = self.services.registry.servers().is_some();
-        let selection = selection.filter(|selection| has_servers || selection.relevance().is_some());
+        let has_more =
+            |selection: &&Selection| has_servers || selection.relevance().is_some() || selection.has_unshown();
+        let selection = selection.filter(has_more);
         let known = match (&result, selection) {
             (Ok(reply), Some(selection)) if may_be_late(reply, self.spoken().as_ref(), &known.offer) => {
                 KnownNames { offer: self.services.registry.with_late(&known.offer, selection), ..known }
@@ -242,7 +244,7 @@ fn resumed_selection(state: &State, run: &Run, selection: Selection, pinned: &[T
     match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
         (Some(Dialect::Script), _) => resumed_script_selection(selection, pinned),
         (_, PromptStyle::Full) => selection,
-        (_, PromptStyle::Short) => selection.without(&tools_left_out(pinned)),
+        (_, PromptStyle::Short) => tools_left_out(pinned).of(selection),
     }
 }
 

@@ -1,20 +1,39 @@
 //! Which built-in tools a small model is not offered (T2): those that the request can't need, that could only be denied, or
 //! whose answer the overview has. A small model uses what it is shown, needed or not: asked for the capital of Portugal,
-//! with a tool that writes files, it writes a file; with one that reads what it was shown, it reads that for ever.
+//! with a tool that writes files, it writes a file; with one that reads what it was shown, it reads that for ever. Some
+//! call `read_file` without having been told of it, again and again if it is refused: then it is run.
 
 use std::collections::BTreeSet;
 
-use windlass_machine::{FileNeed, Run};
-use windlass_tools::{CHANGING_TOOLS, Mode, Permissions, RUN_COMMAND};
+use windlass_machine::{FileChangeKind, FileNeed, Run};
+use windlass_tools::{CHANGING_TOOLS, Mode, Permissions, RUN_COMMAND, Selection};
 use windlass_vocab::{Attendance, RunId, ToolName, ToolSpec, UnaskedChanges, WorkspaceOverview};
 
 /// Tools that look into files.
 const LOOKING: &[&str] = &["read_file", "search_files"];
 const LISTING: &str = "list_directory";
+const MOVING: &str = "move_file";
+const DELETING: &str = "delete_file";
 /// The tool for requests with an address.
 const FETCHING: &str = "fetch_url";
 /// A tool whose arguments are a list of objects, which small models can't write.
 const PLAN: &str = "todo";
+
+/// The built-in tools that a run is not offered.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    /// Those of which a call is refused.
+    refused: Vec<&'static str>,
+    /// Those that are run if they are called all the same.
+    unshown: Vec<&'static str>,
+}
+
+impl LeftOut {
+    /// Returns the selection without these tools.
+    pub(crate) fn of(&self, selection: Selection) -> Selection {
+        selection.without(&self.refused).not_showing(&self.unshown)
+    }
+}
 
 /// Returns the built-in tools that this run can't use, or need not.
 pub(crate) fn unneeded_tools(
@@ -22,13 +41,13 @@ pub(crate) fn unneeded_tools(
     overview: Option<&WorkspaceOverview>,
     request: &str,
     permissions: &Permissions,
-) -> Vec<&'static str> {
-    let mut unneeded = vec![PLAN];
+) -> LeftOut {
+    let mut unneeded = LeftOut { refused: vec![PLAN], unshown: Vec::new() };
     if run.attendance == Attendance::Unattended && asks_for_every_command(permissions) {
-        unneeded.push(RUN_COMMAND);
+        unneeded.refused.push(RUN_COMMAND);
     }
     if !request.contains("://") {
-        unneeded.push(FETCHING);
+        unneeded.refused.push(FETCHING);
     }
     // Later runs may go on with what was said before: "Yes, do it."
     let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
@@ -39,23 +58,32 @@ pub(crate) fn unneeded_tools(
         UnaskedChanges::Allow => FileNeed::Change,
     };
     if need != FileNeed::Change {
-        unneeded.extend(CHANGING_TOOLS);
+        unneeded.refused.extend(CHANGING_TOOLS);
     }
-    if shows_everything(overview, permissions) && unneeded.contains(&RUN_COMMAND) || need == FileNeed::None {
-        unneeded.extend(LOOKING);
+    for kind in run.unmentioned_changes(&files) {
+        unneeded.refused.push(match kind {
+            FileChangeKind::Move => MOVING,
+            FileChangeKind::Delete => DELETING,
+        });
     }
-    if !overview.is_cut || need == FileNeed::None {
-        unneeded.push(LISTING);
+    let has_all = shows_everything(overview, permissions) && unneeded.refused.contains(&RUN_COMMAND);
+    let looking: Vec<&str> = LOOKING.iter().copied().filter(|_| has_all || need == FileNeed::None).collect();
+    let listing = (!overview.is_cut || need == FileNeed::None).then_some(LISTING);
+    match need {
+        FileNeed::None => unneeded.refused.extend(looking.into_iter().chain(listing)),
+        FileNeed::Look | FileNeed::Change => unneeded.unshown.extend(looking.into_iter().chain(listing)),
     }
     unneeded
 }
 
 /// Returns the tools that were left out of an offer that another process pinned: those that may be and that it does not
 /// have.
-pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> Vec<&'static str> {
-    let may_be_left_out = CHANGING_TOOLS.iter().chain(LOOKING).chain(&[LISTING, FETCHING, PLAN]).copied();
-    let is_offered = |tool: &&str| offer.iter().any(|spec| spec.name.is_local() && spec.name.bare() == *tool);
-    may_be_left_out.filter(|tool| !is_offered(tool)).collect()
+pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> LeftOut {
+    let is_left_out = |tool: &&str| !offer.iter().any(|spec| spec.name.is_local() && spec.name.bare() == *tool);
+    LeftOut {
+        refused: CHANGING_TOOLS.iter().chain(&[FETCHING, PLAN]).copied().filter(is_left_out).collect(),
+        unshown: LOOKING.iter().chain(&[LISTING]).copied().filter(is_left_out).collect(),
+    }
 }
 
 /// Whether the overview has the text of every file. Files that are ignored or that rules are about are not in it, so where

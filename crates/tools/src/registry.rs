@@ -210,7 +210,9 @@ impl Registry {
     /// their full names.
     #[must_use]
     pub fn with_late(&self, offer: &Offer, selection: &Selection) -> Offer {
-        offer.with_late(placed(&self.known(selection), selection, Placement::Offered))
+        let known = self.known(selection);
+        let callable = [Placement::Offered, Placement::Unshown].map(|wanted| placed(&known, selection, wanted));
+        offer.with_late(callable.concat())
     }
 
     /// Returns the offer including this tool, even if the model called it without having been told of it: a
@@ -220,8 +222,10 @@ impl Registry {
         if offer.has(tool) {
             return offer.clone();
         }
-        let known =
-            self.known(selection).remove(tool).filter(|entry| selection.placement(&entry.spec) == Placement::Offered);
+        let can_be_called = |entry: &Arc<RegisteredTool>| {
+            matches!(selection.placement(&entry.spec), Placement::Offered | Placement::Unshown)
+        };
+        let known = self.known(selection).remove(tool).filter(can_be_called);
         let late = || entry(Arc::new(LateTool::new(tool.clone(), self.wanted_servers(selection)?.clone())));
         offer.with_late(known.or_else(late))
     }

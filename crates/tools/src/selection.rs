@@ -4,7 +4,8 @@
 //! as the run begins; tools tagged `core` always pass → the relevance pre-filter, where the catalogue is large (`Relevance`)
 //! → built-in tools that a small model can't need for the request (`without`), or all but one (`only`) → hidden tools, last.
 //! A tool that the last two leave out is refused even if the model calls it by name; one that the pre-filter leaves out can
-//! be called by its full name and looked for. The result is pinned for the run.
+//! be called by its full name and looked for. One whose answer the model has anyway is not shown, and runs if it is called
+//! all the same (`not_showing`). The result is pinned for the run.
 
 use std::collections::BTreeSet;
 
@@ -24,6 +25,8 @@ pub struct Selection {
     sources: BTreeSet<ToolSource>,
     tags: BTreeSet<String>,
     hidden: Vec<Rule>,
+    /// Built-in tools that can be called but are not shown.
+    unshown: Vec<&'static str>,
     recall: RecallOffer,
     /// The built-in tool that is the only one.
     only: Option<&'static str>,
@@ -44,6 +47,9 @@ pub enum RecallOffer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placement {
     Offered,
+    /// It is not shown; a call of it is run.
+    Unshown,
+    /// It is not shown; a call of it is refused.
     Hidden,
     Absent,
 }
@@ -55,6 +61,7 @@ impl From<&Policy> for Selection {
             sources: policy.tools.clone(),
             tags: policy.tags.clone(),
             hidden: rules.collect(),
+            unshown: Vec::new(),
             recall: RecallOffer::Absent,
             only: None,
             relevance: None,
@@ -95,6 +102,19 @@ impl Selection {
         self
     }
 
+    /// Returns this selection, in which these built-in tools can be called but are not shown.
+    #[must_use]
+    pub fn not_showing(mut self, tools: &[&'static str]) -> Self {
+        self.unshown.extend(tools);
+        self
+    }
+
+    /// Whether a tool that is not shown can be called.
+    #[must_use]
+    pub fn has_unshown(&self) -> bool {
+        !self.unshown.is_empty()
+    }
+
     /// Returns this selection with one built-in tool alone.
     #[must_use]
     pub fn only(self, tool: &'static str) -> Self {
@@ -112,7 +132,11 @@ impl Selection {
         if self.hides(&spec.name) || self.only.is_some_and(|only| !spec.name.is_local() || spec.name.bare() != only) {
             return Placement::Hidden;
         }
-        if self.is_tagged(spec) { Placement::Offered } else { Placement::Absent }
+        match (self.is_tagged(spec), spec.name.is_local() && self.unshown.contains(&spec.name.bare())) {
+            (true, true) => Placement::Unshown,
+            (true, false) => Placement::Offered,
+            (false, _) => Placement::Absent,
+        }
     }
 
     /// Whether the selection wants tools of servers at all.

@@ -49,6 +49,10 @@ pub(super) struct Language {
     pub(super) listing_words: &'static str,
     /// Words for every file of a kind.
     pub(super) all_words: &'static str,
+    /// Words of requests that may ask for files to be moved or renamed.
+    pub(super) moving_words: &'static str,
+    /// Words of requests that may ask for files to be deleted.
+    pub(super) deleting_words: &'static str,
     /// Reasons why nothing was done or found, in a reply.
     pub(super) grounds: &'static str,
     /// Refusals, in a reply.
@@ -115,6 +119,12 @@ const ENGLISH: Language = Language {
     listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
     all_words: "all; every; each",
+    moving_words: "move; moves; moved; moving; rename; renames; renamed; renaming; name; names; named; called; archive; archives; \
+        into; folder; folders; subfolder; subfolders; directory; directories; ending; endings; extension; extensions; \
+        sort; organise; organize; tidy; put; swap; transfer; relocate; backup; backups; back up; place; merge; split",
+    deleting_words: "delete; deletes; deleted; deleting; deletion; remove; removes; removed; removing; erase; clean; cleanup; rid; \
+        clear; drop; purge; wipe; trash; discard; destroy; unneeded; needed; unused; obsolete; gone; away; merge; \
+        tidy; empty",
     grounds: "already; no change; no changes; nothing to; not found; does not exist; doesn't exist; do not exist; \
         don't exist; no such; could not; couldn't; cannot; can't; unable; denied; refused; not allowed; failed; \
         failure; error; not possible; isn't possible; there is no; there are no; there's no; there was no; \
@@ -204,6 +214,10 @@ const GERMAN: Language = Language {
     clause_words: "außer",
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
     all_words: "alle; allen; jede; jeder",
+    moving_words: "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \
+        endungen; name; namen; heißen; sortiere; archiv; archiviere; ordne; lege; tausche",
+    deleting_words: "lösche; löschen; gelöscht; entferne; entfernen; entfernt; weg; leere; aufräumen; räume; wirf; unnötig; \
+        unnötige; überflüssig; überflüssige",
     grounds: "bereits; keine änderung; nicht gefunden; existiert nicht; gibt es nicht; konnte nicht; kann nicht; \
         fehler; verweigert; fehlgeschlagen; keine; nicht",
     refusals: "das mache ich nicht; das kann ich nicht tun",

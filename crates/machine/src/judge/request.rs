@@ -35,6 +35,10 @@ pub(crate) struct RequestReading {
     pub(crate) is_about_files: bool,
     /// Set when a listing of files may answer it.
     pub(crate) is_about_listing: bool,
+    /// Set when it may ask for files to be moved or renamed.
+    pub(crate) may_move: bool,
+    /// Set when it may ask for files to be deleted.
+    pub(crate) may_delete: bool,
 }
 
 /// The most files that a pattern such as `*.txt` stands for.
@@ -51,6 +55,8 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         is_talk: false,
         is_about_files: false,
         is_about_listing: has_phrase(&lower, |language| language.listing_words),
+        may_move: has_phrase(&lower, |language| language.moving_words),
+        may_delete: has_phrase(&lower, |language| language.deleting_words),
     };
     let (mut asks, mut orders) = (false, false);
     for sentence in sentences(text) {
@@ -219,7 +225,8 @@ impl<'a> Sentence<'a> {
         // "Do" is also a word before an order.
         let did = self.words.first().is_some_and(|(word, _)| is_one_of(word, |language| language.weak_question_words));
         // An order may follow: "What I want: replace …".
-        !asks_you && ((strong && self.orders().is_empty()) || (self.ends_asking && (weak || did)))
+        let orders_nothing = || self.orders().is_empty();
+        !asks_you && ((strong && orders_nothing()) || (self.ends_asking && (weak || did || orders_nothing())))
     }
 
     fn verb_at(&self, place: usize) -> Option<OrderVerb> {

@@ -12,7 +12,7 @@ use windlass_store::MemoryStore;
 use windlass_testkit::{Script, ScriptStep, ScriptedModel};
 use windlass_tools::{Permissions, Registry, Secrets, Workspace, file_tools};
 use windlass_vocab::{
-    Attendance, Dialect, Event, Failure, Message, MessageId, Overview, Policy, Record, Reply, RunModel,
+    Attendance, Dialect, Event, Failure, Message, MessageId, OutcomeKind, Overview, Policy, Record, Reply, RunModel,
 };
 
 /// A model that keeps the first message of each request.
@@ -233,22 +233,47 @@ async fn after_a_crash_the_same_tools_are_left_out() {
 async fn a_small_model_is_offered_only_the_tools_that_a_request_can_need() {
     let long = "x\n".repeat(3_000);
     let large = [FILES[1], FILES[2], ("long.txt", long.as_str())];
-    let changing = ["write_file(", "edit_file(", "append_file(", "move_file(", "delete_file("];
-    for (files, request, changes, reads) in [
-        (&FILES[1..3], "Change one to three in a.txt.", true, false),
-        (&large[..], "Change one to three in a.txt.", true, true),
-        (&FILES[1..3], "What is in a.txt?", false, false),
-        (&large[..], "Which file mentions two?", false, true),
-        (&FILES[1..3], "Good morning!", false, false),
-        (&large[..], "Good morning!", false, false),
+    let writing = ["write_file(", "edit_file(", "append_file("];
+    let (moving, deleting) = ("move_file(", "delete_file(");
+    for (files, request, changing, reads) in [
+        (&FILES[1..3], "Change one to three in a.txt.", &writing[..], false),
+        (&large[..], "Change one to three in a.txt.", &writing, true),
+        (&FILES[1..3], "Rename a.txt to c.txt.", &[&writing[..], &[moving]].concat(), false),
+        (&FILES[1..3], "Remove a.txt.", &[&writing[..], &[deleting]].concat(), false),
+        // Its kind is not known: anything may be meant.
+        (&FILES[1..3], "Poursuis le travail.", &[&writing[..], &[moving, deleting]].concat(), false),
+        (&FILES[1..3], "What is in a.txt?", &[], false),
+        (&FILES[1..3], "In which line of a.txt is one? See a.txt.", &[], false),
+        (&large[..], "Which file mentions two?", &[], true),
+        (&FILES[1..3], "Good morning!", &[], false),
+        (&large[..], "Good morning!", &[], false),
     ] {
         let model = RunModel { dialect: Some(Dialect::ToolTag), ..native() };
         let sent = requests(files, request, preset("local-model").expect("a preset"), model).await;
         let has = |name: &str| sent[0].around.contains(name);
-        for tool in changing {
-            assert_eq!(has(tool), changes, "{tool} for {request}: {}", sent[0].around);
+        for tool in writing.iter().chain(&[moving, deleting]) {
+            assert_eq!(has(tool), changing.contains(tool), "{tool} for {request}: {}", sent[0].around);
         }
         assert_eq!(has("read_file("), reads, "{request}: {}", sent[0].around);
         assert!(!has("list_directory(") && !has("fetch_url("), "{request}: {}", sent[0].around);
     }
+}
+
+// proves T2: a tool that is not shown because its answer is shown runs if a model calls it all the same
+#[tokio::test]
+async fn a_model_that_reads_what_it_was_shown_is_answered() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("a.txt"), "one\n").expect("written");
+    let workspace = Arc::new(Workspace::open(dir.path()).expect("a workspace"));
+    let read = "<tool name=\"read_file\"><path>a.txt</path></tool>";
+    let steps = ScriptedModel::new(Script::of([ScriptStep::say(read), ScriptStep::say("It says one.")]));
+    let model = RunModel { dialect: Some(Dialect::ToolTag), ..native() };
+    let agent = agent_with(preset("local-model").expect("a preset"), model, Permissions::default());
+    let hub = hub_with(Arc::new(MemoryStore::new()), Arc::new(steps), workspace, Secrets::default());
+    let (session, mut events) = hub.open_followed(opening(), agent).await.expect("opened");
+    session.send(MessageId("m".into()), "Change one to three in a.txt.").await.expect("sent");
+    let is_over = |record: &Record| matches!(record, Record::CallFinished(_) | Record::RunEnded(_));
+    let record = until(&mut events, is_over).await;
+    let Record::CallFinished(finished) = record else { panic!("{record:?}") };
+    assert_eq!((finished.outcome, finished.text.contains("one")), (OutcomeKind::Ok, true), "{}", finished.text);
 }
