@@ -3,7 +3,7 @@
 use windlass_vocab::{
     CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, Guard, NudgeCause,
     OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName,
-    ToolSpec, TurnMode, Verdict, VerdictReason,
+    ToolSpec, Verdict, VerdictReason,
 };
 
 use crate::control::{Call, CallState, Run};
@@ -169,10 +169,7 @@ impl Draft<'_> {
                 }
                 Finding::ErrorTurns => self.nudge(NudgeCause::ErrorTurns, "two turns of errors", texts::ERROR_TURNS),
                 Finding::Misused(tools) => self.correct_use(&tools),
-                Finding::Answer => {
-                    self.nudge(NudgeCause::Cycle, "the same change three times", texts::ANSWER_NOW);
-                    return self.next_turn_in(TurnMode::Talk);
-                }
+                Finding::Done => return self.end_after_repeated_change(),
                 Finding::Cycle => self.nudge(NudgeCause::Cycle, "the same calls, the same results", texts::CYCLE),
                 Finding::Pause => return self.pause(),
             }

@@ -25,7 +25,7 @@ const ERROR_TURNS: u32 = 2;
 const SAME_ERROR_TURNS: u32 = 5;
 /// Consecutive repetitions that make a pattern a cycle.
 const REPETITIONS: usize = 3;
-/// Consecutive repetitions of a change after which the model is asked for its answer.
+/// Consecutive repetitions of a change after which the records say whether all is done.
 const REPEATED_CHANGES: u32 = 2;
 /// Turns remembered; a cycle longer than a third of this is not detected.
 const TRAIL: usize = 192;
@@ -36,6 +36,8 @@ pub struct ProgressWatch {
     mistakes: Mistakes,
     withheld: BTreeMap<ToolName, Arc<str>>,
     trail: Vec<u64>,
+    /// The last turn with calls, and how often it has been repeated in a row.
+    last_turn: (u64, u32),
     escalation: Escalation,
     /// The file reads, by the hash of their request.
     reads: EarlierReads,
@@ -68,8 +70,8 @@ pub(crate) enum Finding {
     ErrorTurns,
     /// Correct the model: it keeps misusing these tools in a way that it can correct.
     Misused(Vec<ToolName>),
-    /// Ask for the answer: the model keeps asking for a change that is made.
-    Answer,
+    /// The model keeps asking for a change that is made: the records must say whether all is done.
+    Done,
     /// Tell the model that it repeats itself.
     Cycle,
     /// It still repeats itself after tools were withheld: pause and ask a person.
@@ -104,9 +106,9 @@ impl ProgressWatch {
         self.last_change == Some(request_hash(request))
     }
 
-    /// Whether the model is asked for its answer because it keeps asking for a change that is made.
-    pub(crate) fn is_done_changing(&self) -> bool {
-        self.repeated_changes >= REPEATED_CHANGES
+    /// Whether the model was told what is missing and asks for the same change again.
+    pub(crate) fn repeats_change_after_nudge(&self) -> bool {
+        self.repeated_changes > REPEATED_CHANGES
     }
 
     /// Observes what may have changed files.
@@ -156,11 +158,18 @@ impl ProgressWatch {
         if !turn.is_empty() {
             let mut hasher = DefaultHasher::new();
             turn.values().for_each(|seen| seen.hash(&mut hasher));
-            self.trail.push(hasher.finish());
+            let seen = hasher.finish();
+            self.last_turn = (seen, if self.last_turn.0 == seen { self.last_turn.1.saturating_add(1) } else { 0 });
+            self.trail.push(seen);
         }
         if self.trail.len() > TRAIL {
             self.trail.drain(..TRAIL / 4);
         }
+    }
+
+    /// How often the last turn with calls repeated the one before, with the same results.
+    pub(crate) fn repetitions(&self) -> u32 {
+        self.last_turn.1
     }
 
     /// Whether the last two turns with calls made the same calls with the same results.
@@ -235,8 +244,8 @@ impl ProgressWatch {
             let misused: Vec<ToolName> = self.mistakes.misused_tools(FAILED_TURNS).cloned().collect();
             findings.extend((!misused.is_empty()).then_some(Finding::Misused(misused)));
         }
-        if on(Guard::RepeatedChange) && self.is_done_changing() {
-            findings.push(Finding::Answer);
+        if on(Guard::RepeatedChange) && self.repeated_changes >= REPEATED_CHANGES {
+            findings.push(Finding::Done);
         }
         if on(Guard::Cycle) && is_cycle(&self.trail) {
             findings.extend(self.cycle_findings(calls));

@@ -212,6 +212,12 @@ impl Run {
         }
     }
 
+    /// Returns what the run did to files so far, by its records; `None` where it did nothing.
+    #[must_use]
+    pub fn changes_so_far(&self) -> Option<RunChanges> {
+        run_changes(&self.evidence, "").filter(RunChanges::has_changes)
+    }
+
     /// Returns which changes of files the request does not speak of, though it orders others.
     #[must_use]
     pub fn unmentioned_changes(&self, files: &BTreeSet<String>) -> Vec<FileChangeKind> {

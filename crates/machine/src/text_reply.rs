@@ -56,8 +56,7 @@ fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
 /// Whether the judge reads the text of a run's turns: only where tools could do the work, and where the answer has no
 /// form that is checked anyway.
 fn is_judged(run: &Run, mode: TurnMode) -> bool {
-    let could_work = mode == TurnMode::Tools || run.watch.is_done_changing();
-    run.policy().ends_by == EndsBy::JudgedText && could_work && run.started.output.is_none()
+    run.policy().ends_by == EndsBy::JudgedText && mode == TurnMode::Tools && run.started.output.is_none()
 }
 
 impl Run {
@@ -136,6 +135,25 @@ impl Draft<'_> {
         if run.watch.repeats_last_turn() { AfterTextReply::Halt } else { AfterTextReply::SendBack(nudge, faults) }
     }
 
+    /// Ends a run whose model asks for the last change again and again, though it is made: the records say whether all is
+    /// done. If not, the model is told what is missing, once.
+    pub(crate) fn end_after_repeated_change(&mut self) {
+        let Some(run) = self.run() else { return };
+        let (text, evidence) = (texts::DONE_BY_RECORDS, run.evidence.as_ref());
+        let history = &self.state.transcript.history;
+        let faults = match judge(&JudgedReply { text, evidence, offer: self.offered(), history }) {
+            Judgement::Complete => return self.end(EndReason::Completed, text, None),
+            Judgement::Incomplete(faults) | Judgement::Deflecting(faults) => faults,
+        };
+        if run.watch.repeats_change_after_nudge() {
+            return self.end(EndReason::Unfinished, text, None);
+        }
+        let wording = if writes_scripts(run) { SCRIPTS } else { CALLS };
+        let missing = nudge_text(&faults, self.offered(), &wording, 0);
+        self.nudge(NudgeCause::Cycle, "the same change three times", &missing);
+        self.next_turn();
+    }
+
     /// Sends a reply back: it leaves the history, and the model is told why, for one turn.
     fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
         let given = self.run().map_or(0, |run| run.rejected_replies);
@@ -157,21 +175,27 @@ impl Draft<'_> {
     }
 }
 
-/// How much warmer a reply is sampled for each that the judge sent back, and up to what, in thousandths.
+/// How much warmer a reply is sampled for each that the judge sent back or that repeats the one before, and up to what, in
+/// thousandths.
 const WARMER: u32 = 300;
 const WARMEST: u32 = 900;
 
 impl Run {
-    /// Returns the temperature of a turn, in thousandths. The turn after a reply that the judge sent back is sampled
-    /// more freely, so that the model does not write the same again.
+    /// Returns the temperature of a turn, in thousandths. The turn after a reply that the judge sent back, or after the same
+    /// call with the same result, is sampled more freely, so that the model does not write the same again.
     #[must_use]
     pub fn temperature_milli(&self, mode: TurnMode) -> Option<u32> {
         let sampling = &self.policy().sampling;
         match mode {
-            TurnMode::Tools => sampling.tool_temperature_milli.map(|usual| match &self.judge_nudge {
-                Some(_) => usual.saturating_add(WARMER.saturating_mul(self.rejected_replies)).min(WARMEST.max(usual)),
-                None => usual,
-            }),
+            TurnMode::Tools => {
+                let again = match (&self.judge_nudge, self.policy().ends_by) {
+                    (Some(_), _) => self.rejected_replies,
+                    (None, EndsBy::JudgedText) => self.watch.repetitions(),
+                    (None, EndsBy::Text | EndsBy::EndingTool) => 0,
+                };
+                let warmer = |usual: u32| usual.saturating_add(WARMER.saturating_mul(again)).min(WARMEST.max(usual));
+                sampling.tool_temperature_milli.map(warmer)
+            }
             TurnMode::Talk
             | TurnMode::WrapUp
             | TurnMode::Summary

@@ -25,8 +25,8 @@ pub(crate) const HALT: &str = "You have been repeating the same steps with the s
 /// The result of a call that repeats the last change.
 pub(crate) const MADE_ALREADY: &str = "Done already: this is the same call as the one before, which worked. Nothing was done \
      again. If all of the request is done, answer in plain words. If not, write another call.";
-pub(crate) const ANSWER_NOW: &str =
-    "That change is made. Tools are not available now. Say in plain words what you did.";
+/// The answer of a run whose model gave none and repeated a change that is made.
+pub(crate) const DONE_BY_RECORDS: &str = "The changes are made.";
 pub(crate) const ERROR_TURNS: &str = "The last two turns brought nothing but errors. Read the error messages, \
      check names and arguments against the tool descriptions, and try a different way.";
 pub(crate) const CYCLE: &str = "You are repeating the same calls with the same results. \

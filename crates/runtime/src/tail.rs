@@ -10,7 +10,7 @@ mod plan;
 mod reminders;
 
 use windlass_tools::dialect::PromptStyle;
-use windlass_vocab::{Dialect, PlanItem, Timestamp, ToolSpec, TurnMode};
+use windlass_vocab::{Dialect, PlanItem, RunChanges, Timestamp, ToolSpec, TurnMode};
 
 /// What the tail of a turn is made from.
 pub(crate) struct TailSources<'a> {
@@ -21,6 +21,8 @@ pub(crate) struct TailSources<'a> {
     pub(crate) dialect: Option<Dialect>,
     /// The request, where results of calls have come between it and the end of the conversation.
     pub(crate) request: Option<&'a str>,
+    /// What the run did to files so far.
+    pub(crate) done: Option<&'a RunChanges>,
     pub(crate) offer: &'a [ToolSpec],
     pub(crate) plan: &'a [PlanItem],
     /// The passages as text; empty where there are none.
@@ -58,7 +60,7 @@ impl TailSources<'_> {
             PromptStyle::Short => {
                 let can_call = self.mode == TurnMode::Tools && !self.offer.is_empty();
                 let reminder = match self.request.filter(|_| can_call) {
-                    Some(request) => Some(reminders::request(request, self.dialect)),
+                    Some(request) => Some(reminders::request(request, self.done, self.dialect)),
                     None if self.mode == TurnMode::WrapUp => Some(reminders::tools(self.mode, self.offer)),
                     None => None,
                 };

@@ -386,8 +386,8 @@ pub struct StreamIdle {
 pub enum Guard {
     /// When a built-in file read gives the same result again, the result says so instead of repeating the content.
     RepeatedRead,
-    /// A change of files that repeats the last one, which worked, is not made again; the second time in a row the model is
-    /// asked for its answer, without tools.
+    /// A change of files that repeats the last one, which worked, is not made again; the second time in a row the run ends
+    /// if the records show that all is done.
     RepeatedChange,
     /// A tool whose calls all failed in three turns in a row is withdrawn from the run.
     FailedTool,

@@ -5,7 +5,7 @@ use crate::support::{Ask, KEEPS, Move, POLL, World, call, policy};
 use windlass_machine::{Effect, Fact};
 use windlass_vocab::{
     Answer, AnsweredBy, CallFinished, EffectClass, EndReason, FailureClass, Guard, NudgeCause, OutcomeKind,
-    QuestionOption, Record, Verdict,
+    QuestionOption, Record, TurnMode, Verdict,
 };
 
 use EffectClass::{Once, ReadOnly};
@@ -343,7 +343,7 @@ fn a_poll_is_exempt_from_the_guards() {
     assert_eq!(ended.turns, 13);
 }
 
-// proves L11, S1: what is made is not made twice, and whoever asks for it again and again is asked for the answer
+// proves L11, S1: what is made is not made twice, and who asks for it again and again is done
 #[test]
 fn a_change_that_repeats_the_last_one_is_not_made_again() {
     let change = |path: &str| call(KEEPS, Once).with(&format!("{{\"path\":\"{path}\"}}"));
@@ -352,10 +352,15 @@ fn a_change_that_repeats_the_last_one_is_not_made_again() {
         moves.chain([Move::Text("I changed a.")]).collect::<Vec<_>>()
     };
     let world = run("local-model", script(&["a", "a", "a"]));
-    assert_eq!((world.executed.len(), finished(&world).len()), (1, 3));
-    assert_eq!(world.nudges().iter().map(|nudged| nudged.why).collect::<Vec<_>>(), [NudgeCause::Cycle]);
-    assert!(world.kinds().iter().all(|kind| kind != "ToolWithheld"));
-    assert_eq!(world.journal.iter().flatten().filter(|record| is_completed(record)).count(), 1);
+    assert_eq!((world.executed.len(), finished(&world).len(), world.nudges().len()), (1, 3, 0));
+    assert_eq!(ends(&world), [EndReason::Completed], "the records show nothing missing");
+
+    let mut world = World::new("local-model", script(&["a", "a", "a", "a"]));
+    world.say("Write the total into total.txt.");
+    world.finish();
+    let nudges: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
+    assert!(matches!(&nudges[..], [text] if text.contains("total.txt")), "{nudges:?}");
+    assert_eq!((world.executed.len(), ends(&world)), (1, vec![EndReason::Unfinished]));
 
     let world = run("local-model", script(&["a", "b", "a"]));
     assert_eq!((world.executed.len(), world.nudges().len()), (3, 0), "another change came between");
@@ -363,6 +368,22 @@ fn a_change_that_repeats_the_last_one_is_not_made_again() {
     assert_eq!(world.executed.len(), 2, "other presets make it again");
 }
 
-fn is_completed(record: &Record) -> bool {
-    matches!(record, Record::RunEnded(ended) if ended.reason == EndReason::Completed)
+fn ends(world: &World) -> Vec<EndReason> {
+    let ended = |record: &Record| if let Record::RunEnded(ended) = record { Some(ended.reason) } else { None };
+    world.journal.iter().flatten().filter_map(ended).collect()
+}
+
+// proves S2: who writes the same call again and gets the same result is sampled more freely
+#[test]
+fn a_repeated_call_with_the_same_result_warms_the_next_turn() {
+    let wrong = || Move::Calls(vec![failing("edit", 1, OutcomeKind::NotFound)]);
+    for (preset, want) in [("local-model", [100, 100, 400, 700]), ("assistant", [100; 4])] {
+        let mut world = World::new(preset, vec![wrong(), wrong(), wrong(), wrong()]);
+        world.say("go");
+        for (turn, want) in (1..).zip(want) {
+            world.until_turn(turn);
+            let run = world.state.control.run.as_ref().expect("a run");
+            assert_eq!(run.temperature_milli(TurnMode::Tools), Some(want), "{preset}, turn {turn}");
+        }
+    }
 }

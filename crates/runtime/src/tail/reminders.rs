@@ -1,7 +1,7 @@
 //! The reminders: one line each, because every turn pays for them.
 
 use windlass_tools::RUN_COMMAND;
-use windlass_vocab::{Dialect, Timestamp, ToolSpec, TurnMode};
+use windlass_vocab::{Dialect, RunChanges, Timestamp, ToolSpec, TurnMode};
 
 /// Returns what the model can't know of the day it is asked on.
 pub(super) fn environment(now: Timestamp) -> String {
@@ -31,11 +31,28 @@ pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
 /// How much of a request is repeated, in characters.
 const REQUEST_CHARS: usize = 500;
 
-/// Returns the request again, for models that lose sight of it behind results.
-pub(super) fn request(request: &str, dialect: Option<Dialect>) -> String {
+/// Returns the request again, for models that lose sight of it behind results, and what is done of it.
+pub(super) fn request(request: &str, done: Option<&RunChanges>, dialect: Option<Dialect>) -> String {
     let start: String = request.chars().take(REQUEST_CHARS).collect();
     let next = if dialect == Some(Dialect::Script) { "script" } else { "call" };
-    format!("The request was: {start}\nIf all of it is done, answer in plain words. If not, write the next {next}.")
+    let done = done.map(done_so_far).unwrap_or_default();
+    format!(
+        "The request was: {start}\n{done}If all of it is done, answer in plain words. If not, write the next {next}."
+    )
+}
+
+/// Returns what was done to files, in a line.
+fn done_so_far(changes: &RunChanges) -> String {
+    let moved: Vec<String> = changes.moved.iter().map(|moved| format!("{} to {}", moved.from, moved.to)).collect();
+    let kinds = [
+        ("created", &changes.created),
+        ("changed", &changes.changed),
+        ("deleted", &changes.deleted),
+        ("moved", &moved),
+    ];
+    let lists = kinds.iter().filter(|(_, paths)| !paths.is_empty());
+    let lists: Vec<String> = lists.map(|(kind, paths)| format!("{kind} {}", paths.join(", "))).collect();
+    if lists.is_empty() { String::new() } else { format!("Done so far: {}.\n", lists.join("; ")) }
 }
 
 /// Returns how to name files, where tools work with them.

@@ -1,5 +1,7 @@
 use windlass_tools::dialect::PromptStyle;
-use windlass_vocab::{Dialect, EffectClass, Json, PlanItem, PlanStatus, Timestamp, ToolName, ToolSpec, TurnMode};
+use windlass_vocab::{
+    Dialect, EffectClass, Json, MovedPath, PlanItem, PlanStatus, RunChanges, Timestamp, ToolName, ToolSpec, TurnMode,
+};
 
 use super::TailSources;
 use super::passages::section;
@@ -41,8 +43,19 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
         let passages = if plan.is_empty() { "" } else { "Passages" };
         let style = PromptStyle::Full;
         assert_eq!(
-            TailSources { now, mode, style, dialect: None, request: Some("Go."), offer, plan, passages, nudge: None }
-                .tail(),
+            TailSources {
+                now,
+                mode,
+                style,
+                dialect: None,
+                request: Some("Go."),
+                done: None,
+                offer,
+                plan,
+                passages,
+                nudge: None
+            }
+            .tail(),
             want.join("\n")
         );
     }
@@ -53,6 +66,7 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
             style: PromptStyle::Short,
             dialect: None,
             request: None,
+            done: None,
             offer: &files,
             plan,
             passages: "",
@@ -60,7 +74,11 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
         }
         .tail()
     };
-    let next = |dialect| super::reminders::request("Go.", dialect);
+    let next = |dialect| super::reminders::request("Go.", None, dialect);
+    let moved = vec![MovedPath { from: "c".into(), to: "d".into() }];
+    let done = RunChanges { changed: vec!["a".into(), "b".into()], moved, ..RunChanges::default() };
+    let told = super::reminders::request("Go.", Some(&done), None);
+    assert!(told.contains("\nDone so far: changed a, b; moved c to d.\nIf all of it is done"), "{told}");
     assert!(next(Some(Dialect::ToolTag)).ends_with("write the next call."));
     assert!(next(Some(Dialect::Script)).ends_with("write the next script."));
     assert_eq!(short(TurnMode::Tools, &[]), "");

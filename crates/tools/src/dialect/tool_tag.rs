@@ -84,7 +84,7 @@ fn elements(text: &str, members: &mut OrderedMembers) -> Option<()> {
     let mut rest = text.trim();
     while !rest.is_empty() && !rest.starts_with("</") {
         let tag = OpenTag::parse(rest)?;
-        let (inner, behind) = content(&tag);
+        let (inner, behind) = content(&tag)?;
         rest = behind.trim_start();
         let trimmed = inner.trim();
         if WRAPPERS.contains(&tag.word) && trimmed.starts_with('{') {
@@ -99,19 +99,21 @@ fn elements(text: &str, members: &mut OrderedMembers) -> Option<()> {
     Some(())
 }
 
-/// Returns the content of an element, and the text after it. Without a closing tag of its own it takes the rest.
-fn content<'a>(tag: &OpenTag<'a>) -> (&'a str, &'a str) {
+/// Returns the content of an element, and the text after it. Without a closing tag of its own it takes the rest, unless
+/// another call begins there: then nobody can tell what belongs to which.
+fn content<'a>(tag: &OpenTag<'a>) -> Option<(&'a str, &'a str)> {
     let body = tag.body;
     if tag.is_empty {
-        return ("", body);
+        return Some(("", body));
     }
     let last = || {
         let at = body.rfind(&format!("</{}>", tag.word))?;
         Some((at, at + tag.word.len() + 3))
     };
     match xml::closing(body, tag.word).or_else(last) {
-        Some((end, behind)) => (&body[..end], &body[behind..]),
-        None => (without_stray_tag(body), ""),
+        Some((end, behind)) => Some((&body[..end], &body[behind..])),
+        None if body.contains("<tool ") => None,
+        None => Some((without_stray_tag(body), "")),
     }
 }
 
@@ -230,7 +232,8 @@ mod tests {
     // proves T4
     #[test]
     fn what_can_not_be_read_is_named() {
-        for text in ["<tool name=\"t\">notes.txt", "<tool name=\"t\"><a>1</a> and", "<tool name"] {
+        let nested = "<tool name=\"t\"><a>\n<tool name=\"u\">\n<b>1</b>";
+        for text in ["<tool name=\"t\">notes.txt", "<tool name=\"t\"><a>1</a> and", "<tool name", nested] {
             assert!(matches!(call(text), Err(MalformedCall::ParseError { .. })), "{text}");
         }
         assert_eq!(call("<tool name=\"\"><a>1</a>"), Err(MalformedCall::MissingField { field: "name" }));
