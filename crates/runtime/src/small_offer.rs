@@ -21,14 +21,14 @@ const PLAN: &str = "todo";
 
 /// The built-in tools that a run is not offered.
 #[derive(Debug, Default)]
-pub(crate) struct LeftOut {
+pub(crate) struct UnofferedTools {
     /// Those of which a call is refused.
     refused: Vec<&'static str>,
     /// Those that are run if they are called all the same.
     unshown: Vec<&'static str>,
 }
 
-impl LeftOut {
+impl UnofferedTools {
     /// Returns the selection without these tools.
     pub(crate) fn of(&self, selection: Selection) -> Selection {
         selection.without(&self.refused).not_showing(&self.unshown)
@@ -41,8 +41,8 @@ pub(crate) fn unneeded_tools(
     overview: Option<&WorkspaceOverview>,
     request: &str,
     permissions: &Permissions,
-) -> LeftOut {
-    let mut unneeded = LeftOut { refused: vec![PLAN], unshown: Vec::new() };
+) -> UnofferedTools {
+    let mut unneeded = UnofferedTools { refused: vec![PLAN], unshown: Vec::new() };
     if run.attendance == Attendance::Unattended && asks_for_every_command(permissions) {
         unneeded.refused.push(RUN_COMMAND);
     }
@@ -78,9 +78,9 @@ pub(crate) fn unneeded_tools(
 
 /// Returns the tools that were left out of an offer that another process pinned: those that may be and that it does not
 /// have.
-pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> LeftOut {
+pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> UnofferedTools {
     let is_left_out = |tool: &&str| !offer.iter().any(|spec| spec.name.is_local() && spec.name.bare() == *tool);
-    LeftOut {
+    UnofferedTools {
         refused: CHANGING_TOOLS.iter().chain(&[FETCHING, PLAN]).copied().filter(is_left_out).collect(),
         unshown: LOOKING.iter().chain(&[LISTING]).copied().filter(is_left_out).collect(),
     }

@@ -46,8 +46,8 @@ pub(crate) fn coerce_value(value: &Value, schema: &Value, scope: CoercionScope) 
 /// Names of arguments, and other names that models give to the same. Only these are taken for each other: an unknown name
 /// says nothing about which argument was meant.
 const SYNONYMS: &[(&str, &[&str])] = &[
-    ("from", &["path", "file", "source", "src", "old_path"]),
-    ("to", &["destination", "dest", "target", "new_path"]),
+    ("from", &["path", "file", "source", "src", "old_path", "old_name"]),
+    ("to", &["destination", "dest", "target", "new_path", "new_name"]),
     ("path", &["file", "file_path", "filepath", "filename", "file_name", "directory", "folder"]),
     ("content", &["text", "contents"]),
     ("text", &["content", "line", "lines"]),

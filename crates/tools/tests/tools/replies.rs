@@ -1,16 +1,19 @@
 //! The corpus of replies (T4): calls in the shapes that small models write, with the right reading, and ordinary answers,
 //! in which there is no call. `fixtures/replies/calls.jsonl` has a reply in each line as `{"text", "offer", "calls":
 //! [{"name", "arguments"}], "source"}`, `ordinary.jsonl` an answer as `{"text"}`. The source is `issue` where the shape was
-//! reported and its text was made up, and `derived` where the shape was made up too; neither is a recorded reply.
+//! reported and its text was made up, and `derived` where the shape was made up too; neither is a recorded reply. Those are
+//! in `recorded.jsonl`, as `{"text", "dialect", "kind", "calls", "source"}`.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
-use windlass_tools::dialect::{AcceptedForms, MalformedCall, ParsedReply, ReplyPiece, ReplyReader, TextEnd, read};
-use windlass_tools::{Offer, Permissions, Registry, Workspace, file_tools};
+use serde_json::{Value, json};
+use windlass_tools::dialect::{
+    AcceptedForms, MalformedCall, OfferedTools, ParsedReply, ReplyPiece, ReplyReader, TextEnd, read,
+};
+use windlass_tools::{FetchSettings, Offer, Permissions, Registry, Tool, Workspace, fetch_url, file_tools};
 use windlass_vocab::{Dialect, Parallel, ReplyCall, ToolSource};
 
 #[derive(Deserialize)]
@@ -39,10 +42,15 @@ fn lines<T: DeserializeOwned>(name: &str) -> Vec<T> {
 }
 
 fn file_offer() -> Offer {
+    offer_of([])
+}
+
+/// Returns an offer of the tools that work with files, and of others.
+fn offer_of(others: impl IntoIterator<Item = Arc<dyn Tool>>) -> Offer {
     let dir = tempfile::tempdir().unwrap();
     let workspace = Arc::new(Workspace::open(dir.path()).unwrap());
     let mut registry = Registry::new();
-    for tool in file_tools(workspace) {
+    for tool in file_tools(workspace).into_iter().chain(others) {
         registry.add(tool).unwrap();
     }
     registry.offer(&[ToolSource::BuiltIn].into_iter().collect())
@@ -98,6 +106,95 @@ fn the_calls_of_small_models_are_read() {
     let right = replies.len() - missed.len();
     println!("calls of small models: {right} of {} replies are read rightly", replies.len());
     assert!(right * 100 >= replies.len() * 98, "{right} of {}:\n{}", replies.len(), missed.join("\n"));
+}
+
+/// A reply of a real model, with what it means by the reading of a person who did not see ours.
+#[derive(Deserialize)]
+struct RecordedReply {
+    text: String,
+    /// The dialect in which the model was asked to write calls.
+    dialect: Dialect,
+    kind: RecordedKind,
+    calls: Vec<ExpectedCall>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum RecordedKind {
+    Calls,
+    /// An answer without a call.
+    Text,
+    /// A careful reader can't tell which call is meant.
+    Unclear,
+}
+
+/// The offer of a run whose model writes scripts.
+struct ScriptTool;
+
+impl OfferedTools for ScriptTool {
+    fn knows(&self, name: &str) -> bool {
+        name == "run_command"
+    }
+
+    fn fits(&self, name: &str, _: &str) -> bool {
+        self.knows(name)
+    }
+}
+
+/// Returns the script of a call, by its language.
+fn script_in(call: &ReplyCall) -> ExpectedCall {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap();
+    let command = arguments["command"].as_str().unwrap();
+    let python = command.strip_prefix("python3 -Bu -c '").and_then(|rest| rest.strip_suffix('\''));
+    let arguments = match python {
+        Some(script) => json!({"python": script.replace("'\\''", "'")}),
+        None => json!({"shell": command}),
+    };
+    ExpectedCall { name: call.name.clone(), arguments }
+}
+
+/// Returns a call without line breaks around its values: whether those beside tags belong to a value is not certain.
+fn without_outer_breaks(call: &ExpectedCall) -> ExpectedCall {
+    let mut arguments = call.arguments.clone();
+    for value in arguments.as_object_mut().into_iter().flat_map(|members| members.values_mut()) {
+        if let Value::String(text) = value {
+            *text = text.trim_matches('\n').to_owned();
+        }
+    }
+    ExpectedCall { name: call.name.clone(), arguments }
+}
+
+// proves T4: at least 98 of 100 recorded replies with calls are read rightly, and no call is read into those without
+#[test]
+fn recorded_replies_are_read_as_a_person_reads_them() {
+    let offer = offer_of([fetch_url(FetchSettings::default())]);
+    let replies: Vec<RecordedReply> = lines("recorded.jsonl");
+    assert!(replies.len() >= 200, "{} replies", replies.len());
+    let (mut with_calls, mut missed, mut read_into) = (0, Vec::new(), Vec::new());
+    for reply in &replies {
+        let accepted = accepted(Some(reply.dialect), Parallel::Safe);
+        let calls: Vec<ExpectedCall> = if reply.dialect == Dialect::Script {
+            let reading = read(&reply.text, &accepted, ScriptTool, TextEnd::Whole);
+            reading.calls.iter().map(script_in).collect()
+        } else {
+            let reading = read(&reply.text, &accepted, offer.clone(), TextEnd::Whole);
+            reading.calls.iter().map(|call| prepared(&offer, call)).collect()
+        };
+        match reply.kind {
+            RecordedKind::Calls => {
+                with_calls += 1;
+                if !calls.iter().map(without_outer_breaks).eq(reply.calls.iter().map(without_outer_breaks)) {
+                    missed.push(format!("{}\n  meant: {:?}\n  read: {calls:?}", reply.text, reply.calls));
+                }
+            }
+            RecordedKind::Text if !calls.is_empty() => read_into.push(format!("{}\n  read: {calls:?}", reply.text)),
+            RecordedKind::Text | RecordedKind::Unclear => {}
+        }
+    }
+    let right = with_calls - missed.len();
+    println!("recorded replies: {right} of {with_calls} with calls are read rightly, {} in all", replies.len());
+    assert!(right * 100 >= with_calls * 98, "{right} of {with_calls}:\n{}", missed.join("\n"));
+    assert!(read_into.is_empty(), "{}", read_into.join("\n"));
 }
 
 /// Every ordinary answer: those in the file, and as many as are composed of parts.
