@@ -169,7 +169,7 @@ impl Draft<'_> {
                 }
                 Finding::ErrorTurns => self.nudge(NudgeCause::ErrorTurns, "two turns of errors", texts::ERROR_TURNS),
                 Finding::Misused(tools) => self.correct_use(&tools),
-                Finding::Done => return self.end_after_repeated_change(),
+                Finding::RepeatedChange => return self.end_after_repeated_change(),
                 Finding::Cycle => self.nudge(NudgeCause::Cycle, "the same calls, the same results", texts::CYCLE),
                 Finding::Pause => return self.pause(),
             }
@@ -250,7 +250,7 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
 }
 
 impl Run {
-    /// Whether a call asks for the change that was made last, where the policy has that not made again.
+    /// Whether a call asks for the change that was made last, and the policy forbids making it again.
     fn is_made_already(&self, request: &CallRequested) -> bool {
         self.policy().guards.contains(&Guard::RepeatedChange) && self.watch.repeats_change(request)
     }

@@ -71,7 +71,7 @@ pub(crate) enum Finding {
     /// Correct the model: it keeps misusing these tools in a way that it can correct.
     Misused(Vec<ToolName>),
     /// The model keeps asking for a change that is made: the records must say whether all is done.
-    Done,
+    RepeatedChange,
     /// Tell the model that it repeats itself.
     Cycle,
     /// It still repeats itself after tools were withheld: pause and ask a person.
@@ -118,6 +118,14 @@ impl ProgressWatch {
                 self.repeated_changes = if self.last_change == Some(asked) { self.repeated_changes + 1 } else { 0 };
                 self.last_change = Some(asked);
             }
+            // What is not known to have changed nothing may have changed anything.
+            (
+                SnapshotKind::Paths,
+                OutcomeKind::Interrupted
+                | OutcomeKind::TimedOut
+                | OutcomeKind::Cancelled
+                | OutcomeKind::InfrastructureError,
+            ) => self.forget_change(),
             // A call that failed or was refused changed nothing.
             (SnapshotKind::Paths, _) => {}
             (SnapshotKind::None, _) if request.effect == EffectClass::ReadOnly => {}
@@ -135,7 +143,11 @@ impl ProgressWatch {
         let request = &call.request;
         let asked = request_hash(request);
         self.mistakes.call_finished(request, finished.outcome, hash_of(&finished.text));
-        self.note_change(request, asked, finished.outcome);
+        match &call.edited {
+            None => self.note_change(request, asked, finished.outcome),
+            // What the model asked for was not made.
+            Some(_) => self.forget_change(),
+        }
         // A result that only reports "unchanged" counts as the result it refers to.
         let repeated = finished.answered_from.and_then(|_| self.reads.get(asked)).map(|read| read.result);
         let result = repeated.unwrap_or_else(|| hash_of((asked, &finished.text)));
@@ -179,6 +191,7 @@ impl ProgressWatch {
 
     /// Files may have changed unobserved: another process took over, or the run waited for a person.
     pub(crate) fn forget_reads(&mut self) {
+        self.forget_change();
         self.reads.clear();
     }
 
@@ -244,8 +257,9 @@ impl ProgressWatch {
             let misused: Vec<ToolName> = self.mistakes.misused_tools(FAILED_TURNS).cloned().collect();
             findings.extend((!misused.is_empty()).then_some(Finding::Misused(misused)));
         }
-        if on(Guard::RepeatedChange) && self.repeated_changes >= REPEATED_CHANGES {
-            findings.push(Finding::Done);
+        let is_repeated = || calls.iter().any(|call| self.repeats_change(&call.request));
+        if on(Guard::RepeatedChange) && self.repeated_changes >= REPEATED_CHANGES && is_repeated() {
+            findings.push(Finding::RepeatedChange);
         }
         if on(Guard::Cycle) && is_cycle(&self.trail) {
             findings.extend(self.cycle_findings(calls));

@@ -139,6 +139,10 @@ impl Draft<'_> {
     /// done. If not, the model is told what is missing, once.
     pub(crate) fn end_after_repeated_change(&mut self) {
         let Some(run) = self.run() else { return };
+        if !is_judged(run, TurnMode::Tools) {
+            self.nudge(NudgeCause::Cycle, "the same change three times", texts::CYCLE);
+            return self.next_turn();
+        }
         let (text, evidence) = (texts::DONE_BY_RECORDS, run.evidence.as_ref());
         let history = &self.state.transcript.history;
         let faults = match judge(&JudgedReply { text, evidence, offer: self.offered(), history }) {
@@ -146,7 +150,7 @@ impl Draft<'_> {
             Judgement::Incomplete(faults) | Judgement::Deflecting(faults) => faults,
         };
         if run.watch.repeats_change_after_nudge() {
-            return self.end(EndReason::Unfinished, text, None);
+            return self.end(EndReason::Unfinished, texts::STOPPED_REPEATING, None);
         }
         let wording = if writes_scripts(run) { SCRIPTS } else { CALLS };
         let missing = nudge_text(&faults, self.offered(), &wording, 0);

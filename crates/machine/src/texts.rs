@@ -27,6 +27,7 @@ pub(crate) const MADE_ALREADY: &str = "Done already: this is the same call as th
      again. If all of the request is done, answer in plain words. If not, write another call.";
 /// The answer of a run whose model gave none and repeated a change that is made.
 pub(crate) const DONE_BY_RECORDS: &str = "The changes are made.";
+pub(crate) const STOPPED_REPEATING: &str = "Not all of it is done: the same change was asked for again and again.";
 pub(crate) const ERROR_TURNS: &str = "The last two turns brought nothing but errors. Read the error messages, \
      check names and arguments against the tool descriptions, and try a different way.";
 pub(crate) const CYCLE: &str = "You are repeating the same calls with the same results. \

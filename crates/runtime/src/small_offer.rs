@@ -60,7 +60,8 @@ pub(crate) fn unneeded_tools(
     if need != FileNeed::Change {
         unneeded.refused.extend(CHANGING_TOOLS);
     }
-    for kind in run.unmentioned_changes(&files) {
+    let asks = run.policy().unasked_changes == UnaskedChanges::Ask;
+    for kind in run.unmentioned_changes(&files).into_iter().filter(|_| asks) {
         unneeded.refused.push(match kind {
             FileChangeKind::Move => MOVING,
             FileChangeKind::Delete => DELETING,

@@ -111,11 +111,7 @@ impl RunWait {
                 Ok(Some(AwaitStep::Event(event)))
             }
             activity = settled(&mut self.asking, session) => match activity? {
-                SessionActivity::Waiting(questions) => {
-                    let Some(event) = events.try_next() else { return Ok(Some(AwaitStep::End(Err(FollowError::Waiting(questions))))) };
-                    self.notice(&event);
-                    Ok(Some(AwaitStep::Event(event)))
-                }
+                SessionActivity::Waiting(questions) => Ok(Some(AwaitStep::End(Err(FollowError::Waiting(questions))))),
                 SessionActivity::Closed(why) => Err(why.into()),
                 SessionActivity::Idle => match self.look(session).await? {
                     Some(found) => {

@@ -124,6 +124,9 @@ async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Re
     let request = UndoRequest { of, force, mode: UndoMode::Apply };
     let (undone, again) = match &step {
         None => (talk.open().await?.session.clone().undo(request).await, "/undo".to_owned()),
+        Some(step) if session::is_open(step) => {
+            return Ok(format!("a step of the plan is not over and may still change files: {}\n", step.key));
+        }
         Some(step) => {
             let opened = talk.agent().open_followed(&step.key).await;
             let (session, _) = opened.map_err(|error| CommandError::of_opening(error, Some(&step.key)))?;

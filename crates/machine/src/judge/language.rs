@@ -120,6 +120,7 @@ const ENGLISH: Language = Language {
         exist; exists; newest; oldest; bytes",
     all_words: "all; every; each",
     moving_words: "move; moves; moved; moving; rename; renames; renamed; renaming; name; names; named; called; archive; archives; \
+        filename; filenames; file name; prefix; suffix; replace; \
         into; folder; folders; subfolder; subfolders; directory; directories; ending; endings; extension; extensions; \
         sort; organise; organize; tidy; put; swap; transfer; relocate; backup; backups; back up; place; merge; split",
     deleting_words: "delete; deletes; deleted; deleting; deletion; remove; removes; removed; removing; erase; clean; cleanup; rid; \
@@ -215,7 +216,7 @@ const GERMAN: Language = Language {
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
     all_words: "alle; allen; jede; jeder",
     moving_words: "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \
-        endungen; name; namen; heißen; sortiere; archiv; archiviere; ordne; lege; tausche",
+        endungen; name; namen; dateiname; dateinamen; ersetze; heißen; sortiere; archiv; archiviere; ordne; lege; tausche",
     deleting_words: "lösche; löschen; gelöscht; entferne; entfernen; entfernt; weg; leere; aufräumen; räume; wirf; unnötig; \
         unnötige; überflüssig; überflüssige",
     grounds: "bereits; keine änderung; nicht gefunden; existiert nicht; gibt es nicht; konnte nicht; kann nicht; \

@@ -226,7 +226,9 @@ impl<'a> Sentence<'a> {
         let did = self.words.first().is_some_and(|(word, _)| is_one_of(word, |language| language.weak_question_words));
         // An order may follow: "What I want: replace …".
         let orders_nothing = || self.orders().is_empty();
-        !asks_you && ((strong && orders_nothing()) || (self.ends_asking && (weak || did || orders_nothing())))
+        // "On which port …?"
+        let asks = || self.words.iter().any(|(word, _)| is_one_of(word, |language| language.question_words));
+        !asks_you && ((strong && orders_nothing()) || (self.ends_asking && (weak || did || asks() && orders_nothing())))
     }
 
     fn verb_at(&self, place: usize) -> Option<OrderVerb> {

@@ -362,6 +362,13 @@ fn a_change_that_repeats_the_last_one_is_not_made_again() {
     assert!(matches!(&nudges[..], [text] if text.contains("total.txt")), "{nudges:?}");
     assert_eq!((world.executed.len(), ends(&world)), (1, vec![EndReason::Unfinished]));
 
+    let mut moves = script(&["a", "a", "a"]);
+    moves.insert(3, Move::Calls(vec![read("b")]));
+    let mut world = World::new("local-model", moves);
+    world.say("Write the total into total.txt.");
+    world.finish();
+    assert_eq!(finished(&world).len(), 4, "who reads after the nudge goes on");
+
     let world = run("local-model", script(&["a", "b", "a"]));
     assert_eq!((world.executed.len(), world.nudges().len()), (3, 0), "another change came between");
     let world = run("default", script(&["a", "a"]));

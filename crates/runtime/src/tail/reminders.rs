@@ -30,6 +30,8 @@ pub(super) fn tools(mode: TurnMode, offer: &[ToolSpec]) -> String {
 
 /// How much of a request is repeated, in characters.
 const REQUEST_CHARS: usize = 500;
+/// How many paths of a kind are named.
+const NAMED: usize = 10;
 
 /// Returns the request again, for models that lose sight of it behind results, and what is done of it.
 pub(super) fn request(request: &str, done: Option<&RunChanges>, dialect: Option<Dialect>) -> String {
@@ -51,8 +53,17 @@ fn done_so_far(changes: &RunChanges) -> String {
         ("moved", &moved),
     ];
     let lists = kinds.iter().filter(|(_, paths)| !paths.is_empty());
-    let lists: Vec<String> = lists.map(|(kind, paths)| format!("{kind} {}", paths.join(", "))).collect();
+    let lists: Vec<String> = lists.map(|(kind, paths)| format!("{kind} {}", first_of(paths))).collect();
     if lists.is_empty() { String::new() } else { format!("Done so far: {}.\n", lists.join("; ")) }
+}
+
+/// Returns the first of these paths, and how many more there are.
+fn first_of(paths: &[String]) -> String {
+    let named = paths.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(NAMED) {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
 }
 
 /// Returns how to name files, where tools work with them.

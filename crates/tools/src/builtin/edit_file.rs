@@ -249,7 +249,11 @@ impl FileEdit {
     /// Whether the old text stands in the new text only.
     fn is_made(&self, text: &str) -> bool {
         let (old, new) = (&self.old_text, &self.new_text);
-        new.contains(old.as_str()) && occurrences(text, new, 1) > 0 && !text.replace(new, "\0").contains(old.as_str())
+        // More white space may be wanted around a text that has some.
+        old.trim() != new.trim()
+            && new.contains(old.as_str())
+            && occurrences(text, new, 1) > 0
+            && !text.replace(new, "\0").contains(old.as_str())
     }
 
     fn verify(&self, text: &str) -> Verification {

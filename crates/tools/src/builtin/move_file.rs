@@ -116,11 +116,12 @@ impl FileMove {
         let name = base_name(&self.from);
         let path = format!("{to}/{name}");
         if is_folder == Some(true) {
-            return Some(format!("`{to}` is a directory. To put it there, write its whole new path: `{path}`."));
+            return Some(format!("`{to}` is a directory. To put the file there, write its whole new path: `{path}`."));
         }
-        // A new name has an ending where the old one has, or is the old one without it.
-        let (stem, _) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
-        let is_name = base_name(to).contains('.') || base_name(to) == stem;
+        // A new name has an ending where the old one has, is the old one without it, or begins like `LICENSE`.
+        let stem = name.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty());
+        let new = base_name(to);
+        let is_name = stem.is_none_or(|stem| new.contains('.') || new == stem || new.starts_with(char::is_uppercase));
         (is_folder.is_none() && (!is_name || self.to.ends_with('/'))).then(|| {
             format!(
                 "There is no directory `{to}`. To put the file into a new directory, write its whole new path: `{path}`. To \

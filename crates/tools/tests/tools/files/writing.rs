@@ -240,7 +240,10 @@ fn a_move_to_what_looks_like_a_directory_is_told_the_whole_path() {
         assert!(outcome.text.contains(&format!("write its whole new path: `{path}`.")), "{}", outcome.text);
         assert_eq!(moved(from, path).kind, OutcomeKind::Ok, "{from} {path}");
     }
-    for (from, to) in [("LICENSE.txt", "LICENSE"), ("dir/y", "why"), ("v1.2", "v2"), ("LICENSE", "COPYING")] {
+    assert_ne!(moved("dir/y", "new/").kind, OutcomeKind::Ok);
+    for (from, to) in
+        [("LICENSE.txt", "LICENSE"), ("dir/y", "why"), ("v1.2", "v2"), ("LICENSE", "COPYING"), ("a/b/x.md", "NOTES")]
+    {
         assert_eq!(moved(from, to).kind, OutcomeKind::Ok, "{from} {to}");
     }
 }
