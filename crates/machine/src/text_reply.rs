@@ -153,7 +153,7 @@ impl Draft<'_> {
             return self.end(EndReason::Unfinished, texts::STOPPED_REPEATING, None);
         }
         let wording = if writes_scripts(run) { SCRIPTS } else { CALLS };
-        let missing = nudge_text(&faults, self.offered(), &wording, 0);
+        let missing = nudge_text(&faults, self.offered(), &wording, run.rejected_replies);
         self.nudge(NudgeCause::Cycle, "the same change three times", &missing);
         self.next_turn();
     }

@@ -194,7 +194,9 @@ fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> Strin
             let transcript = &state.transcript;
             let has_results = matches!(transcript.history.last(), Some(Message::Tool { .. }));
             let request = transcript.newest_words().filter(|_| has_results);
-            let done = state.control.run.as_ref().filter(|_| request.is_some()).and_then(|run| run.changes_so_far());
+            // Only the short style repeats the request and what is done of it.
+            let is_repeated = style == PromptStyle::Short && request.is_some();
+            let done = state.control.run.as_ref().filter(|_| is_repeated).and_then(|run| run.changes_so_far());
             let (mode, passages, done) = (asked.mode, asked.passages, done.as_ref());
             TailSources { now, mode, style, dialect, request, done, offer, plan, passages, nudge }.tail()
         }

@@ -87,7 +87,7 @@ impl Driver {
                 (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref()),
                 (_, PromptStyle::Full) => selection,
                 (_, PromptStyle::Short) => {
-                    unneeded_tools(&run, overview.as_deref(), &request, &permissions).of(selection)
+                    unneeded_tools(&run, overview.as_deref(), &request, &permissions).left_out_of(selection)
                 }
             };
             let offering = Offering::new(&services.registry, run.id, selection);
@@ -244,7 +244,7 @@ fn resumed_selection(state: &State, run: &Run, selection: Selection, pinned: &[T
     match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
         (Some(Dialect::Script), _) => resumed_script_selection(selection, pinned),
         (_, PromptStyle::Full) => selection,
-        (_, PromptStyle::Short) => tools_left_out(pinned).of(selection),
+        (_, PromptStyle::Short) => tools_left_out(pinned).left_out_of(selection),
     }
 }
 

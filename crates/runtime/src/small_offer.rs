@@ -30,7 +30,7 @@ pub(crate) struct UnofferedTools {
 
 impl UnofferedTools {
     /// Returns the selection without these tools.
-    pub(crate) fn of(&self, selection: Selection) -> Selection {
+    pub(crate) fn left_out_of(&self, selection: Selection) -> Selection {
         selection.without(&self.refused).not_showing(&self.unshown)
     }
 }

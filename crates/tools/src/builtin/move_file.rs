@@ -106,9 +106,7 @@ impl FileMove {
             Ok(false) | Err(_) => Verification::Unknown,
         }
     }
-}
 
-impl FileMove {
     /// Returns what to write instead if the new path seems to name the directory to put the file into. `is_folder` says what
     /// is there, if anything is.
     fn means_folder(&self, is_folder: Option<bool>) -> Option<String> {
