@@ -57,7 +57,7 @@ impl EditProblem {
             }
             Self::Absent => {
                 let made = line_of_new_text(text, new)
-                    .map(|line| format!(" new_text is there, at line {line}: the change may have been made already."));
+                    .map(|line| format!(" new_text is there, at line {line}: the change may have been made already, or the two texts are the wrong way round."));
                 let near = nearest(text, old);
                 format!("old_text does not occur in `{path}`.{}{near}", made.unwrap_or_default())
             }
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_change_that_is_made_already_is_said_to_be() {
         let text = told(EditProblem::Absent, "let value_20 = 2;", "let value_20 = 20;", &numbered());
-        assert!(text.contains("new_text is there, at line 20: the change may have been made already."), "{text}");
+        assert!(text.contains("new_text is there, at line 20: the change may have been made already, or the two texts are the wrong way round."), "{text}");
     }
 
     // proves T5

@@ -49,6 +49,8 @@ mod reader_state;
 mod render;
 mod scan;
 mod script;
+mod script_error;
+mod script_imports;
 mod script_language;
 mod signature;
 #[cfg(test)]
@@ -66,6 +68,7 @@ pub use offered_tools::{NamedTools, OfferedTools};
 pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};
 pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
+pub use script_error::explained_error;
 pub use script_language::ScriptLanguages;
 pub use text_end::TextEnd;
 

@@ -9,6 +9,7 @@ use windlass_vocab::{Json, ReplyCall, ToolName};
 use super::here_document::missing_end;
 use super::malformed_call::MalformedCall;
 use super::opening::CallForm;
+use super::script_imports::with_imports;
 use super::script_language::ScriptLanguage;
 use crate::RUN_COMMAND;
 
@@ -71,16 +72,26 @@ pub(super) fn call(language: ScriptLanguage, indent: usize, text: &str) -> Optio
     });
     let script = lines.collect::<Vec<_>>().join("\n");
     let script = script.trim_end();
-    if script.trim().is_empty() {
+    if !has_statement(script) {
         return None;
     }
+    let mut mended = None;
     let command = match (language, missing_end(script)) {
-        (ScriptLanguage::Python, _) => format!("{PYTHON}{}", quoted(script)),
+        (ScriptLanguage::Python, _) => {
+            let whole = with_imports(script);
+            mended = whole.as_ref().map(|_| script.to_owned());
+            format!("{PYTHON}{}", quoted(whole.as_deref().unwrap_or(script)))
+        }
         (ScriptLanguage::Shell, Some(word)) => return Some(Err(cut_by_fence(&word))),
         (ScriptLanguage::Shell, None) => script.to_owned(),
     };
     let arguments = json!({ "command": command }).to_string();
-    Some(Ok(ReplyCall { provider_id: None, name: RUN_COMMAND.to_owned(), arguments, mended: None }))
+    Some(Ok(ReplyCall { provider_id: None, name: RUN_COMMAND.to_owned(), arguments, mended }))
+}
+
+/// Whether a script has more than comments: a model that is done writes `# Nothing is left to do`.
+fn has_statement(script: &str) -> bool {
+    script.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// The fault of a script that ends within a here-document.
@@ -97,7 +108,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// Returns the script of a command line that a Python block became.
-fn python_script(command: &str) -> Option<String> {
+pub(super) fn python_script(command: &str) -> Option<String> {
     let word = command.strip_prefix(PYTHON)?;
     let script = word.strip_prefix('\'')?.strip_suffix('\'')?.replace("'\\''", "'");
     (quoted(&script) == word).then_some(script)
