@@ -284,8 +284,8 @@ impl Run {
                 if let Phase::Calling(calls) = &self.phase {
                     Arc::make_mut(&mut self.watch).call_finished(calls, finished);
                     if let Some(call) = calls.iter().find(|call| call.request.call == finished.call) {
-                        let result = judged_result(self, finished);
-                        Arc::make_mut(&mut self.evidence).call_finished(call, &result);
+                        let (result, effects) = judged_result(self, finished);
+                        Arc::make_mut(&mut self.evidence).call_finished(call, &result, effects);
                     }
                 }
             }
@@ -295,7 +295,7 @@ impl Run {
             Record::ToolWithheld(withheld) => self.watch().withheld(withheld),
             Record::Compacted(compacted) => self.left_out_since_reply |= compacted.method != CompactionMethod::Shrunk,
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
-            Record::FilesChanged(changed) => self.evidence().files_changed(&changed.changes),
+            Record::FilesChanged(changed) => self.evidence().files_changed(changed),
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)

@@ -7,23 +7,26 @@
 //! began the run and from results.
 
 mod evidence;
+mod file_lists;
+mod general_question;
 mod language;
 mod nudge_text;
 mod reply;
 mod request;
 #[cfg(test)]
 mod tests;
+mod unasked;
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{
-    Message, MissingChange, PlanStatus, ReplyFault, RunChanges, ToolSpec, UnaskedChange, UnaskedChanges,
-};
+use windlass_vocab::{Message, MissingChange, PlanStatus, ReplyFault, RunChanges, ToolSpec, WorkspaceOverview};
 
-pub(crate) use self::evidence::{RequestWords, RunEvidence};
+pub(crate) use self::evidence::{EffectsShownBy, RequestWords, RunEvidence};
+use self::file_lists::file_lists;
 pub(crate) use self::nudge_text::{CALLS, SCRIPTS, nudge_text};
 use self::reply::{ReplyWords, answer_claims_change, read_reply};
 pub(crate) use self::request::{RequestKind, RequestReading, read_request};
+pub use self::unasked::ScriptOverreach;
 
 use crate::control::Run;
 use crate::file_names::{base_name, may_mean, names_file};
@@ -81,7 +84,8 @@ pub(crate) fn judge(judged: &JudgedReply<'_>) -> Judgement {
     }
     faults.extend(work_fault(judged, &request, &reply));
     faults.extend(unwritten(evidence, &request, &reply));
-    faults.extend(untouched(judged, &request, &reply));
+    let unchanged = unchanged(evidence, &request, &reply).filter(|_| request.kind == RequestKind::Change);
+    faults.extend(unchanged.or_else(|| untouched(judged, &request, &reply)));
     faults.extend(open_steps(evidence, &reply));
     if reply.shows_call {
         faults.push(ReplyFault::CallAsText {});
@@ -150,6 +154,29 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
     (!files.is_empty() && some_used).then_some(ReplyFault::Untouched { files })
 }
 
+/// Returns the fault of a reply to a request that lists files of which only some were changed.
+fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
+    let excused = reply.gives_reason || reply.refuses || reply.asks_back;
+    let left = left_in_lists(evidence).into_iter().chain(not_moved(evidence, request));
+    let files: Vec<String> = left.take(NAMED).collect();
+    (!files.is_empty() && !excused).then_some(ReplyFault::NotChanged { files })
+}
+
+/// Returns the files that the request asks to be moved, and that are where they were, once something was changed.
+fn not_moved(evidence: &RunEvidence, request: &RequestReading) -> Vec<String> {
+    let changes = evidence.changes();
+    let is_left = |path: &&String| changes.has_changes() && !is_gone(&changes, path);
+    request.to_move.iter().filter(is_left).cloned().collect()
+}
+
+/// Returns the files that the request lists beside one that was changed, and that were not changed.
+fn left_in_lists(evidence: &RunEvidence) -> Vec<String> {
+    let changes = evidence.changes();
+    let is_done = |path: &String| changes.paths().any(|changed| changed == path);
+    let lists = file_lists(&evidence.request.text, &evidence.files).into_iter();
+    lists.filter(|list| list.iter().any(is_done)).flatten().filter(|path| !is_done(path)).collect()
+}
+
 /// Returns the fault of a reply while steps of the run's own plan are open.
 fn open_steps(evidence: &RunEvidence, reply: &ReplyWords) -> Option<ReplyFault> {
     let open = evidence.plan.iter().filter(|item| item.status != PlanStatus::Done);
@@ -166,7 +193,7 @@ pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunCha
         let is_open = |path: &&String| !evidence.has_written(path) && !is_gone(&changes, path);
         changes.not_changed = request.existing.iter().chain(&request.to_write).filter(is_open).cloned().collect();
     }
-    let shows_none = !changes.has_changes() && !changes.may_have_changed_more();
+    let shows_none = !changes.has_changes() && evidence.shows_all_changes();
     if shows_none && request.kind == RequestKind::Change {
         let claims = answer_claims_change(answer);
         changes.missing = Some(if claims { MissingChange::Claimed } else { MissingChange::NotClaimed });
@@ -177,6 +204,34 @@ pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunCha
 /// Whether a file was deleted or moved away.
 fn is_gone(changes: &RunChanges, path: &str) -> bool {
     changes.deleted.iter().any(|gone| gone == path) || changes.moved.iter().any(|moved| moved.from == path)
+}
+
+/// How far a run has come with the files of its request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestProgress {
+    /// What it did to files.
+    pub done: RunChanges,
+    /// What that is of the change that was asked for.
+    pub stage: ChangeStage,
+}
+
+/// How much of the change that a request asks for is made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeStage {
+    /// It asks for none.
+    NotAsked,
+    /// Nothing is changed.
+    Nothing {
+        /// The files whose text it asks to be changed.
+        to_rewrite: Vec<String>,
+    },
+    /// A file that it names is changed.
+    Begun {
+        /// Others that it asks to be changed, and that are not.
+        left: Vec<String>,
+    },
+    /// Something is changed that it does not name.
+    Other,
 }
 
 /// A way to change files without writing text.
@@ -212,10 +267,32 @@ impl Run {
         }
     }
 
-    /// Returns what the run did to files so far, by its records; `None` where it did nothing.
+    /// Whether the request is a question about none of the files, given the text of all of them.
     #[must_use]
-    pub fn changes_so_far(&self) -> Option<RunChanges> {
-        run_changes(&self.evidence, "").filter(RunChanges::has_changes)
+    pub fn is_general_question(&self, overview: &WorkspaceOverview) -> bool {
+        general_question::is_general_question(&self.evidence.request.text, overview)
+    }
+
+    /// Returns how far the run has come with the files of its request, by its records.
+    #[must_use]
+    pub fn progress(&self) -> RequestProgress {
+        let evidence = &self.evidence;
+        let done = evidence.changes();
+        let request = read_request(&evidence.request.text, &evidence.files);
+        let stage = if request.kind != RequestKind::Change {
+            ChangeStage::NotAsked
+        } else if !done.has_changes() && !evidence.has_effects() {
+            let to_rewrite = if request.only_relocates { Vec::new() } else { request.to_change };
+            ChangeStage::Nothing { to_rewrite }
+        } else {
+            let unwritten = request.to_write.iter().filter(|name| !evidence.has_written(name)).cloned();
+            let to_move = not_moved(evidence, &request);
+            let is_named = |path: &str| names_file(&evidence.request.text, path);
+            let is_begun = !to_move.is_empty() || done.paths().any(is_named);
+            let left: Vec<String> = unwritten.chain(left_in_lists(evidence)).chain(to_move).collect();
+            if is_begun { ChangeStage::Begun { left } } else { ChangeStage::Other }
+        };
+        RequestProgress { done, stage }
     }
 
     /// Returns which changes of files the request does not speak of, though it orders others.
@@ -225,25 +302,5 @@ impl Run {
         let kinds = [(FileChangeKind::Move, request.may_move), (FileChangeKind::Delete, request.may_delete)];
         let orders = request.kind == RequestKind::Change;
         kinds.into_iter().filter(|(_, may_be)| orders && !may_be).map(|(kind, _)| kind).collect()
-    }
-
-    /// Returns why a call that changes these files, and loses the content of those, needs a person: the request did not
-    /// ask for it, or the run was not allowed to delete one of them: a model that hears "no" empties the file instead.
-    /// `None` where it did, or where the policy does not ask.
-    #[must_use]
-    pub fn unasked_change(&self, changes: &[String], loses: &[String]) -> Option<UnaskedChange> {
-        if self.policy().unasked_changes == UnaskedChanges::Allow || (changes.is_empty() && loses.is_empty()) {
-            return None;
-        }
-        if let Some(path) = changes.iter().chain(loses).find(|path| self.evidence.was_not_to_be_deleted(path)) {
-            return Some(UnaskedChange::AfterDeniedDelete { path: path.clone() });
-        }
-        let request = &self.evidence.request.text;
-        if read_request(request, &self.evidence.files).kind == RequestKind::Question {
-            return Some(UnaskedChange::InAnswer {});
-        }
-        let is_named = |path: &str| !read_request(request, &BTreeSet::from([path.to_owned()])).existing.is_empty();
-        let unnamed = loses.iter().find(|path| !is_named(path.trim_start_matches("./")))?;
-        Some(UnaskedChange::Deletes { path: unnamed.clone() })
     }
 }

@@ -189,6 +189,10 @@ pub(crate) fn unasked(change: &UnaskedChange) -> String {
             "Not allowed: the request does not name {path}, which would be lost. Leave it as it is, and say in your answer \
              what should become of it."
         ),
+        UnaskedChange::NotNamed { path } => format!(
+            "Not allowed: the request does not name {path}. Leave it as it is. If the files that it names are done, answer in \
+             plain words."
+        ),
         UnaskedChange::AfterDeniedDelete { path } => format!(
             "Not allowed: {path} was not to be deleted, so it is not changed in another way either. Leave it as it is, and \
              say so in your answer."

@@ -25,6 +25,7 @@ fn fault_words(fault: &ReplyFault) -> String {
         ReplyFault::NotWritten { files } => format!("it did not write {}", files.join(", ")),
         ReplyFault::CallsFailed {} => "it answered although all its calls failed".to_owned(),
         ReplyFault::NothingChanged {} => "a change was asked for, and it made none".to_owned(),
+        ReplyFault::NotChanged { files } => format!("it did not change {}", files.join(", ")),
         ReplyFault::Untouched { files } => format!("it did nothing with {}", files.join(", ")),
         ReplyFault::StepsOpen { steps } => format!("steps of its plan are open: {}", steps.join("; ")),
         ReplyFault::CallAsText {} => "it wrote a call as text".to_owned(),

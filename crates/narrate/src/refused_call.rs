@@ -118,6 +118,9 @@ fn ask_reason(because: &VerdictReason) -> String {
         VerdictReason::Unasked { change: UnaskedChange::Deletes { path } } => {
             format!("the request does not name {path}, which would be lost")
         }
+        VerdictReason::Unasked { change: UnaskedChange::NotNamed { path } } => {
+            format!("the request does not name {path}")
+        }
         VerdictReason::Unasked { change: UnaskedChange::AfterDeniedDelete { path } } => {
             format!("deleting {path} was refused in this run")
         }

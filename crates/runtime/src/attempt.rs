@@ -196,9 +196,9 @@ fn tail(services: &Services, state: &State, asked: &AttemptRequest<'_>) -> Strin
             let request = transcript.newest_words().filter(|_| has_results);
             // Only the short style repeats the request and what is done of it.
             let is_repeated = style == PromptStyle::Short && request.is_some();
-            let done = state.control.run.as_ref().filter(|_| is_repeated).and_then(|run| run.changes_so_far());
-            let (mode, passages, done) = (asked.mode, asked.passages, done.as_ref());
-            TailSources { now, mode, style, dialect, request, done, offer, plan, passages, nudge }.tail()
+            let progress = state.control.run.as_ref().filter(|_| is_repeated).map(|run| run.progress());
+            let (mode, passages, progress) = (asked.mode, asked.passages, progress.as_ref());
+            TailSources { now, mode, style, dialect, request, progress, offer, plan, passages, nudge }.tail()
         }
     }
 }

@@ -11,8 +11,10 @@ use windlass_vocab::{
     SnapshotKind, ToolName, Wait,
 };
 
+use crate::changed_texts::changed_texts;
 use crate::earlier::{SentTexts, SessionRecords};
 use crate::feed::Feed;
+use crate::script_guard::ScriptGuard;
 use crate::script_run::{self, ChangeNote};
 use crate::services::Services;
 use crate::snapshot::SnapshotKeeper;
@@ -34,6 +36,7 @@ pub(crate) struct PreparedExecution {
     pub(crate) context: CallContext,
     pub(crate) cap: ResultCap,
     pub(crate) change_note: ChangeNote,
+    pub(crate) script_guard: Option<ScriptGuard>,
     pub(crate) timeout: Duration,
     pub(crate) permissions: Arc<Permissions>,
     pub(crate) services: Arc<Services>,
@@ -102,6 +105,7 @@ pub(crate) fn prepare(
         context,
         cap: policy.result_cap,
         change_note: ChangeNote::of(state, request.snapshot),
+        script_guard: ScriptGuard::of(state, request, &live.permissions),
         timeout: Duration::from_millis(policy.tool_timeout_ms),
         permissions: live.permissions,
         services: Arc::clone(services),
@@ -171,7 +175,26 @@ impl PreparedExecution {
         let took_ms = self.services.clock.now().ms_since(begun);
         let (mut finished, blobs) = finish(&self.services, self.cap, call, outcome, took_ms);
         finished.files = self.keeper.changed(&self.services, session, call, self.kept).await;
-        self.change_note.add_to(&mut finished.text, finished.files.as_ref());
+        let taken_back = match (&self.script_guard, &finished.files) {
+            (Some(guard), Some(files)) => guard.take_back(&self.services, session, files).await,
+            (None, _) | (_, None) => None,
+        };
+        match taken_back {
+            Some((files, told)) => {
+                finished.files = Some(files);
+                finished.outcome = OutcomeKind::Denied;
+                finished.text = told;
+            }
+            None => {
+                let texts = match &finished.files {
+                    Some(files) if self.change_note == ChangeNote::Added => {
+                        changed_texts(&self.services, &self.permissions, files).await
+                    }
+                    Some(_) | None => None,
+                };
+                self.change_note.add_to(&mut finished, &self.arguments, texts.as_deref().unwrap_or_default());
+            }
+        }
         EndedCall { fact: Fact::CallDone { call, finished }, blobs }
     }
 

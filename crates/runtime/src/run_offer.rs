@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use windlass_machine::{Effect, Fact, Phase, Run, State};
+use windlass_machine::{Effect, Fact, FileNeed, Phase, Run, State};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
-use windlass_tools::{Offer, RecallOffer, Relevance, Selection, ServerStage, is_of_server};
-use windlass_vocab::{Dialect, EndsBy, Failure, Intent, Overview, Reply, ToolName, ToolSpec, TurnMode, Verdict};
+use windlass_tools::{Offer, Permissions, RecallOffer, Relevance, Selection, ServerStage, is_of_server};
+use windlass_vocab::{
+    Dialect, EndsBy, Failure, Intent, Overview, Reply, ToolName, ToolSpec, TurnMode, Verdict, WorkspaceOverview,
+};
 
 use crate::attempt;
 use crate::driver::Driver;
@@ -19,7 +21,7 @@ use crate::offering::{
 use crate::overview::{OverviewSource, OverviewUse};
 use crate::script_run::{resumed_script_selection, script_selection};
 use crate::services::AgentSettings;
-use crate::small_offer::{tools_left_out, unneeded_tools};
+use crate::small_offer::{file_need, tools_left_out, unneeded_tools};
 use crate::streamed::Streamed;
 use crate::textual;
 
@@ -84,13 +86,14 @@ impl Driver {
                 None => None,
             };
             let selection = match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
-                (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref()),
+                (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref(), &permissions),
                 (_, PromptStyle::Full) => selection,
                 (_, PromptStyle::Short) => {
                     unneeded_tools(&run, overview.as_deref(), &request, &permissions).left_out_of(selection)
                 }
             };
             let offering = Offering::new(&services.registry, run.id, selection);
+            let overview = overview.map(|overview| shown_if_needed(overview, &run, &permissions));
             PinnedRun { context: offering.context(sources), offering: Some(offering), overview }
         })
     }
@@ -205,6 +208,19 @@ impl Driver {
         let context = offering.context(sources);
         self.step(Fact::OfferChanged { context, joined }).await.map(drop)
     }
+}
+
+/// Returns the overview, which the model is not shown where the request has nothing to do with files.
+fn shown_if_needed(
+    mut overview: Box<WorkspaceOverview>,
+    run: &Run,
+    permissions: &Permissions,
+) -> Box<WorkspaceOverview> {
+    if file_need(run, &overview, permissions) == FileNeed::None {
+        overview.is_for_judge = true;
+        overview.files.iter_mut().for_each(|file| (file.text, file.origin) = (None, None));
+    }
+    overview
 }
 
 /// Returns which tools a run wants: none where a router said that its request needs none (T2).

@@ -1,11 +1,13 @@
 //! Runs whose model writes scripts (T4): what they are offered, how far a script may go, and what its result says.
 
-use windlass_machine::{FileNeed, Phase, Run, State};
+use windlass_machine::{CallResult, FileNeed, Phase, Run, State};
+use windlass_tools::dialect::explained_error;
 use windlass_tools::{Mode, Permissions, RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
 use windlass_vocab::{
-    Change, Dialect, FilesChanged, Message, RunId, SnapshotKind, ToolSpec, UnaskedChange, UnaskedChanges,
-    WorkspaceOverview, shown_path,
+    Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, WorkspaceOverview, shown_path,
 };
+
+use crate::small_offer::file_need;
 
 /// The most files of a kind that a result names.
 const NAMED: usize = 10;
@@ -25,17 +27,21 @@ pub(crate) fn writes_scripts(state: &State) -> bool {
     model.and_then(|model| state.control.dialect_of(&model)) == Some(Dialect::Script)
 }
 
-/// Returns the tools of a run whose model writes scripts: the one that runs them, and none where the request is mere talk.
+/// Returns the tools of a run whose model writes scripts: the one that runs them, and none where the request is mere talk,
+/// or a question that the files have nothing to do with.
 /// It is offered even where it can only be refused: a script that was not allowed is refused visibly, and an answer that
 /// only shows one would look like work.
-pub(crate) fn script_selection(selection: Selection, run: &Run, overview: Option<&WorkspaceOverview>) -> Selection {
-    let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
-    let asks = run.policy().unasked_changes == UnaskedChanges::Ask;
-    let files = overview.filter(|_| is_first && asks).map(|overview| &overview.files);
-    let files = files.map(|files| files.iter().map(|file| file.path.clone()).collect());
-    let is_talk = files.is_some_and(|files| run.file_need(&files) == FileNeed::None);
+pub(crate) fn script_selection(
+    selection: Selection,
+    run: &Run,
+    overview: Option<&WorkspaceOverview>,
+    permissions: &Permissions,
+) -> Selection {
     let selection = selection.only(RUN_COMMAND);
-    if is_talk { selection.without(&[RUN_COMMAND]) } else { selection }
+    match overview.map(|overview| file_need(run, overview, permissions)) {
+        Some(FileNeed::None) => selection.without(&[RUN_COMMAND]),
+        Some(FileNeed::Look | FileNeed::Change) | None => selection,
+    }
 }
 
 /// Returns the same for a run that another process pinned with this offer.
@@ -52,9 +58,10 @@ pub(crate) fn workspace_use(state: &State, permissions: &Permissions) -> Workspa
     let change = run.and_then(|run| run.unasked_change(&[".".to_owned()], &[]));
     match change {
         Some(UnaskedChange::InAnswer {}) => WorkspaceUse::ReadOnly,
-        Some(UnaskedChange::Deletes { .. } | UnaskedChange::AfterDeniedDelete { .. }) | None => {
-            WorkspaceUse::Configured
-        }
+        Some(
+            UnaskedChange::Deletes { .. } | UnaskedChange::NotNamed { .. } | UnaskedChange::AfterDeniedDelete { .. },
+        )
+        | None => WorkspaceUse::Configured,
     }
 }
 
@@ -74,10 +81,19 @@ impl ChangeNote {
         }
     }
 
-    /// Adds the note to the text of a result, before the lines about the sandbox, which stay at its end.
-    pub(crate) fn add_to(self, text: &mut String, files: Option<&FilesChanged>) {
-        let Some(files) = files.filter(|_| self == Self::Added) else { return };
-        text.insert_str(end_of_exit_line(text), &format!("\n[{}]", changes_note(files)));
+    /// Adds the note and the texts of the changed files to a result, before the lines about the sandbox, which stay at its end. An error is told as
+    /// whoever wrote the script needs it.
+    pub(crate) fn add_to(self, finished: &mut CallResult, arguments: &Json, texts: &str) {
+        if self == Self::Omitted {
+            return;
+        }
+        if finished.exit.is_some_and(|exit| !exit.is_success()) {
+            finished.text = explained_error(&finished.text, arguments);
+        }
+        if let Some(files) = &finished.files {
+            let end = end_of_exit_line(&finished.text);
+            finished.text.insert_str(end, &format!("\n[{}]{texts}", changes_note(files)));
+        }
     }
 }
 

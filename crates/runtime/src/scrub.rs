@@ -190,7 +190,10 @@ fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
         }
         VerdictReason::OutsideText { origin } => scrub_origin(secrets, origin),
         VerdictReason::Unasked {
-            change: UnaskedChange::Deletes { path } | UnaskedChange::AfterDeniedDelete { path },
+            change:
+                UnaskedChange::Deletes { path }
+                | UnaskedChange::NotNamed { path }
+                | UnaskedChange::AfterDeniedDelete { path },
         } => scrub_text(secrets, path),
         VerdictReason::Unasked { change: UnaskedChange::InAnswer {} }
         | VerdictReason::Unconfined {}

@@ -49,19 +49,14 @@ pub(crate) fn unneeded_tools(
     if !request.contains("://") {
         unneeded.refused.push(FETCHING);
     }
-    // Later runs may go on with what was said before: "Yes, do it."
     let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
     let Some(overview) = overview.filter(|overview| is_first && !overview.is_for_judge) else { return unneeded };
-    let files: BTreeSet<String> = overview.files.iter().map(|file| file.path.clone()).collect();
-    let need = match run.policy().unasked_changes {
-        UnaskedChanges::Ask => run.file_need(&files),
-        UnaskedChanges::Allow => FileNeed::Change,
-    };
+    let need = file_need(run, overview, permissions);
     if need != FileNeed::Change {
         unneeded.refused.extend(CHANGING_TOOLS);
     }
     let asks = run.policy().unasked_changes == UnaskedChanges::Ask;
-    for kind in run.unmentioned_changes(&files).into_iter().filter(|_| asks) {
+    for kind in run.unmentioned_changes(&paths(overview)).into_iter().filter(|_| asks) {
         unneeded.refused.push(match kind {
             FileChangeKind::Move => MOVING,
             FileChangeKind::Delete => DELETING,
@@ -85,6 +80,25 @@ pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> UnofferedTools {
         refused: CHANGING_TOOLS.iter().chain(&[FETCHING, PLAN]).copied().filter(is_left_out).collect(),
         unshown: LOOKING.iter().chain(&[LISTING]).copied().filter(is_left_out).collect(),
     }
+}
+
+/// Returns what the request needs of the tools that work with files. Later runs may go on with what was said before: "Yes, do
+/// it."
+pub(crate) fn file_need(run: &Run, overview: &WorkspaceOverview, permissions: &Permissions) -> FileNeed {
+    let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
+    if !is_first || run.policy().unasked_changes == UnaskedChanges::Allow {
+        return FileNeed::Change;
+    }
+    let has_none = overview.files.is_empty() && !overview.is_cut;
+    let knows_all = has_none || shows_everything(overview, permissions);
+    if knows_all && run.is_general_question(overview) {
+        return FileNeed::None;
+    }
+    run.file_need(&paths(overview))
+}
+
+fn paths(overview: &WorkspaceOverview) -> BTreeSet<String> {
+    overview.files.iter().map(|file| file.path.clone()).collect()
 }
 
 /// Whether the overview has the text of every file. Files that are ignored or that rules are about are not in it, so where

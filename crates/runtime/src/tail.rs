@@ -9,8 +9,9 @@ pub(crate) mod passages;
 mod plan;
 mod reminders;
 
+use windlass_machine::RequestProgress;
 use windlass_tools::dialect::PromptStyle;
-use windlass_vocab::{Dialect, PlanItem, RunChanges, Timestamp, ToolSpec, TurnMode};
+use windlass_vocab::{Dialect, PlanItem, Timestamp, ToolSpec, TurnMode};
 
 /// What the tail of a turn is made from.
 pub(crate) struct TailSources<'a> {
@@ -21,8 +22,8 @@ pub(crate) struct TailSources<'a> {
     pub(crate) dialect: Option<Dialect>,
     /// The request, where results of calls have come between it and the end of the conversation.
     pub(crate) request: Option<&'a str>,
-    /// What the run did to files so far.
-    pub(crate) done: Option<&'a RunChanges>,
+    /// How far the run has come with the files of the request.
+    pub(crate) progress: Option<&'a RequestProgress>,
     pub(crate) offer: &'a [ToolSpec],
     pub(crate) plan: &'a [PlanItem],
     /// The passages as text; empty where there are none.
@@ -60,7 +61,7 @@ impl TailSources<'_> {
             PromptStyle::Short => {
                 let can_call = self.mode == TurnMode::Tools && !self.offer.is_empty();
                 let reminder = match self.request.filter(|_| can_call) {
-                    Some(request) => Some(reminders::request(request, self.done, self.dialect)),
+                    Some(request) => Some(reminders::request(request, self.progress, self.dialect)),
                     None if self.mode == TurnMode::WrapUp => Some(reminders::tools(self.mode, self.offer)),
                     None => None,
                 };

@@ -27,6 +27,11 @@ pub enum ReplyFault {
         /// The others.
         files: Vec<String>,
     },
+    /// The request lists files of which only some were changed.
+    NotChanged {
+        /// The others.
+        files: Vec<String>,
+    },
     /// Steps of the plan are not done.
     StepsOpen {
         /// The steps.
@@ -51,6 +56,7 @@ impl ReplyFault {
             | Self::CallsFailed {}
             | Self::NothingChanged {}
             | Self::Untouched { .. }
+            | Self::NotChanged { .. }
             | Self::StepsOpen { .. }
             | Self::CallAsText {}
             | Self::StepAnnounced {} => true,

@@ -103,6 +103,11 @@ pub enum UnaskedChange {
         /// The file.
         path: String,
     },
+    /// The change of a file that the request does not name, after one that it names.
+    NotNamed {
+        /// The file.
+        path: String,
+    },
     /// Any change of a file that the run was not allowed to delete.
     AfterDeniedDelete {
         /// The file.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
-    Attachment, CallFinished, CallRequested, Change, Changes, EffectClass, FileState, MessageAccepted, MovedPath,
+    Attachment, CallFinished, CallRequested, Change, EffectClass, FileState, FilesChanged, MessageAccepted, MovedPath,
     OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName,
 };
 
@@ -50,6 +50,15 @@ impl RequestWords {
     }
 }
 
+/// What shows the changes of a call that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EffectsShownBy {
+    /// Its arguments name what it may have changed.
+    Arguments,
+    /// The files before and after it.
+    Comparison,
+}
+
 /// What the records of a run show of its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunEvidence {
@@ -66,6 +75,10 @@ pub(crate) struct RunEvidence {
     /// The state of each changed path before its first change and after its last.
     changes: BTreeMap<String, Change>,
     more_changes: u32,
+    /// Set where a comparison could not see all files.
+    has_unseen_changes: bool,
+    /// Set where a command ran that may have changed files elsewhere.
+    has_open_commands: bool,
     commands: Vec<String>,
     elsewhere: BTreeSet<ToolName>,
     /// Paths that child sessions report as changed.
@@ -98,7 +111,7 @@ impl RunEvidence {
     }
 
     /// Observes the result of a call.
-    pub(crate) fn call_finished(&mut self, call: &Call, finished: &CallFinished) {
+    pub(crate) fn call_finished(&mut self, call: &Call, finished: &CallFinished, effects: EffectsShownBy) {
         let request = &call.request;
         if request.ending.is_some() {
             return;
@@ -111,14 +124,14 @@ impl RunEvidence {
             }
             // It ran, and may have changed files before it failed.
             if finished.exit.is_some() {
-                self.ran_command(request, arguments);
+                self.ran_command(request, arguments, effects);
             }
             return;
         }
         self.succeeded += 1;
         self.use_files(request, arguments, &finished.text);
         if request.effect != EffectClass::ReadOnly {
-            self.had_effect(request, arguments);
+            self.had_effect(request, arguments, effects);
         }
     }
 
@@ -170,28 +183,38 @@ impl RunEvidence {
         self.add_files(&listed);
     }
 
-    fn had_effect(&mut self, request: &CallRequested, arguments: &str) {
-        if self.effects.len() < EFFECTS {
+    fn had_effect(&mut self, request: &CallRequested, arguments: &str, effects: EffectsShownBy) {
+        if self.effects.len() < EFFECTS && effects == EffectsShownBy::Arguments {
             self.effects.push(arguments.chars().take(ARGUMENT_CHARS).collect());
         }
         let Some(tool) = &request.tool else { return };
         if request.snapshot == SnapshotKind::Workspace {
-            self.ran_command(request, arguments);
+            self.ran_command(request, arguments, effects);
         } else if !tool.is_local() && self.elsewhere.len() < EFFECTS {
             self.elsewhere.insert(tool.clone());
         }
     }
 
-    /// Notes a command, which may have changed files that no comparison shows.
-    fn ran_command(&mut self, request: &CallRequested, arguments: &str) {
-        if request.snapshot == SnapshotKind::Workspace && self.commands.len() < EFFECTS {
+    /// Notes a command, which may have changed files that no comparison shows, unless it is a script.
+    fn ran_command(&mut self, request: &CallRequested, arguments: &str, effects: EffectsShownBy) {
+        if request.snapshot != SnapshotKind::Workspace {
+            return;
+        }
+        self.has_open_commands |= effects == EffectsShownBy::Arguments;
+        if self.commands.len() < EFFECTS {
             self.commands.push(one_line(&command_of(arguments), COMMAND_CHARS));
         }
     }
 
+    /// Whether nothing but what the records show can have been changed.
+    pub(crate) fn shows_all_changes(&self) -> bool {
+        !self.has_unseen_changes && !self.has_open_commands && self.elsewhere.is_empty()
+    }
+
     /// Observes what a call left behind.
-    pub(crate) fn files_changed(&mut self, changes: &Changes) {
-        for (path, change) in changes {
+    pub(crate) fn files_changed(&mut self, changed: &FilesChanged) {
+        self.has_unseen_changes |= changed.unseen.is_some();
+        for (path, change) in changed.changes.iter().filter(|(path, _)| !is_by_product(path)) {
             if let Some(known) = self.changes.get_mut(path) {
                 known.now = change.now.clone();
             } else if self.changes.len() < KEPT {
@@ -206,6 +229,7 @@ impl RunEvidence {
     pub(crate) fn has_effects(&self) -> bool {
         !self.effects.is_empty()
             || !self.by_steps.is_empty()
+            || self.has_unseen_changes
             || self.changes.values().any(|change| !change.was.is_like(&change.now))
     }
 
@@ -260,6 +284,11 @@ impl RunEvidence {
         let holds = |other: &String| other.strip_prefix(path).is_some_and(|below| below.starts_with('/'));
         !is_folder || !self.changes.keys().any(holds)
     }
+}
+
+/// Whether a path is what an interpreter leaves behind, and nobody's work.
+fn is_by_product(path: &str) -> bool {
+    path.split('/').any(|part| part == "__pycache__")
 }
 
 /// The arguments of built-in tools that are paths.

@@ -13,6 +13,10 @@ pub(super) struct Language {
     pub(super) write_verbs: &'static str,
     /// Verbs that give a file another name or place.
     pub(super) move_verbs: &'static str,
+    /// Of these, the ones that leave the file where it is.
+    pub(super) copy_verbs: &'static str,
+    /// Verbs that ask for files to be deleted.
+    pub(super) delete_verbs: &'static str,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: &'static str,
     /// Verbs of these lists with what may follow them and makes them mean something else.
@@ -23,6 +27,10 @@ pub(super) struct Language {
     pub(super) addresses: &'static str,
     /// Words that join an order to the one before it.
     pub(super) joins: &'static str,
+    /// Words between the names of one list.
+    pub(super) list_words: &'static str,
+    /// Words between a verb and the names of files that it is about.
+    pub(super) before_names: &'static str,
     /// Words before the name of a file that is to be written.
     pub(super) target_before: &'static str,
     /// The same, where the file may exist already.
@@ -35,6 +43,8 @@ pub(super) struct Language {
     pub(super) question_words: &'static str,
     /// Words that begin a question only where it ends with a question mark.
     pub(super) weak_question_words: &'static str,
+    /// Words that do not say what a question is about.
+    pub(super) common_words: &'static str,
     /// The beginning of requests for advice, which text answers.
     pub(super) advice: &'static str,
     /// The beginning of requests that are mere talk.
@@ -49,6 +59,8 @@ pub(super) struct Language {
     pub(super) listing_words: &'static str,
     /// Words for every file of a kind.
     pub(super) all_words: &'static str,
+    /// Words for every place of the workspace.
+    pub(super) everywhere_words: &'static str,
     /// Words of requests that may ask for files to be moved or renamed.
     pub(super) moving_words: &'static str,
     /// Words of requests that may ask for files to be deleted.
@@ -87,6 +99,8 @@ const ENGLISH: Language = Language {
         merge; gather; note",
     write_verbs: "write; save; put; store; record; collect; export; dump; extract; note; gather",
     move_verbs: "rename; move; copy",
+    copy_verbs: "copy",
+    delete_verbs: "delete; remove; erase",
     file_verbs: "create; make; write; save",
     other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
         add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
@@ -98,6 +112,8 @@ const ENGLISH: Language = Language {
         do; instead; task; todo",
     addresses: "you",
     joins: "and; then; or; also; please; finally; afterwards",
+    before_names: "the; file; files; both; my",
+    list_words: "and; or; as; well; in; also; &",
     target_before: "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
     target_into: "to; into; as",
     file_nouns: "file; files; folder; folders; directory; directories; subfolder; readme; changelog; makefile",
@@ -105,6 +121,10 @@ const ENGLISH: Language = Language {
     question_words: "what; which; who; whose; where; why; how; what's; who's; where's",
     weak_question_words: "is; are; was; were; does; do; did; has; have; when; can; could; will; would; should; am; isn't; aren't; \
         doesn't; any",
+    common_words: "many; much; this; that; these; those; there; with; from; into; about; your; mine; ours; they; them; their; \
+        been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; just; \
+        only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; name; \
+        word; words; long; short; good; best; first; last; next; over; under; between; after; before",
     advice: "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
         what command; which command; what does it mean; what is the difference; what's the difference; \
         why do people; what are the advantages; is it possible; is it safe; is it a good idea; can i; \
@@ -119,6 +139,8 @@ const ENGLISH: Language = Language {
     listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
     all_words: "all; every; each",
+    everywhere_words: "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
+        imports; references; tests",
     moving_words: "move; moves; moved; moving; rename; renames; renamed; renaming; name; names; named; called; archive; archives; \
         filename; filenames; file name; prefix; suffix; replace; \
         into; folder; folders; subfolder; subfolders; directory; directories; ending; endings; extension; extensions; \
@@ -197,17 +219,23 @@ const GERMAN: Language = Language {
     make_verbs: "schreibe; schreib; erstelle; speichere; lege",
     write_verbs: "schreibe; schreib; speichere",
     move_verbs: "benenne; verschiebe; kopiere",
+    copy_verbs: "kopiere",
+    delete_verbs: "lösche; entferne",
     file_verbs: "erstelle; schreibe",
     other_meanings: "",
     lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
     addresses: "du",
     joins: "und; dann; danach",
+    before_names: "die; datei; dateien; beide",
+    list_words: "und; oder; sowie; auch; in",
     target_before: "datei; namens; in; nach; als; eine; die; neue",
     target_into: "nach; als",
     file_nouns: "datei; dateien; ordner; verzeichnis",
     relatives: "die; der; das; welche; von; über; für",
     question_words: "was; welche; welcher; welches; wer; wo; warum; wieso; wie; wann; wieviele",
     weak_question_words: "ist; sind; hat; haben; gibt; kann",
+    common_words: "viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; heute; \
+        hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
     advice: "wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied",
     talk: "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
     places: "diesem ordner; diesem verzeichnis; diesem projekt; hier",
@@ -215,6 +243,7 @@ const GERMAN: Language = Language {
     clause_words: "außer",
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
     all_words: "alle; allen; jede; jeder",
+    everywhere_words: "überall; alles; projekt; verweise; tests",
     moving_words: "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \
         endungen; name; namen; dateiname; dateinamen; ersetze; heißen; sortiere; archiv; archiviere; ordne; lege; tausche",
     deleting_words: "lösche; löschen; gelöscht; entferne; entfernen; entfernt; weg; leere; aufräumen; räume; wirf; unnötig; \

@@ -69,6 +69,10 @@ fn fact(fault: &ReplyFault, offer: &[ToolSpec], wording: &CallWording) -> String
             let was = if files.len() == 1 { "was" } else { "were" };
             format!("{} {was} neither read nor changed yet.", listed(files))
         }
+        ReplyFault::NotChanged { files } => {
+            let was = if files.len() == 1 { "was" } else { "were" };
+            format!("{} {was} not changed yet.", listed(files))
+        }
         ReplyFault::StepsOpen { steps } => format!("Steps of the plan are open: {}.", steps.join("; ")),
         ReplyFault::CallAsText {} => wording.in_text.to_owned(),
         ReplyFault::StepAnnounced {} => "The last reply announced a step and did not take it.".to_owned(),

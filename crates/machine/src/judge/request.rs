@@ -27,6 +27,12 @@ pub(crate) struct RequestReading {
     pub(crate) existing: Vec<String>,
     /// Files that it asks to be written, by the names it uses.
     pub(crate) to_write: Vec<String>,
+    /// Files that exist and that an order to change something names.
+    pub(crate) to_change: Vec<String>,
+    /// Of these, the ones that it asks to be moved away or renamed.
+    pub(crate) to_move: Vec<String>,
+    /// Set when its orders only move, rename or delete.
+    pub(crate) only_relocates: bool,
     /// Set when text answers it: a request for advice.
     pub(crate) is_advice: bool,
     /// Set when it is mere talk: it begins so, orders nothing and is not about files.
@@ -35,6 +41,8 @@ pub(crate) struct RequestReading {
     pub(crate) is_about_files: bool,
     /// Set when a listing of files may answer it.
     pub(crate) is_about_listing: bool,
+    /// Set when it may be about more files than it names: "everywhere".
+    pub(crate) is_about_all: bool,
     /// Set when it may ask for files to be moved or renamed.
     pub(crate) may_move: bool,
     /// Set when it may ask for files to be deleted.
@@ -51,10 +59,15 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         kind: RequestKind::Other,
         existing: existing_files(text, files),
         to_write: Vec::new(),
+        to_change: Vec::new(),
+        to_move: Vec::new(),
+        only_relocates: true,
         is_advice: false,
         is_talk: false,
         is_about_files: false,
         is_about_listing: has_phrase(&lower, |language| language.listing_words),
+        is_about_all: has_phrase(&lower, |language| language.all_words)
+            || has_phrase(&lower, |language| language.everywhere_words),
         may_move: has_phrase(&lower, |language| language.moving_words),
         may_delete: has_phrase(&lower, |language| language.deleting_words),
     };
@@ -72,9 +85,13 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
             if order.is_change(&reading.existing, &targets) {
                 reading.kind = RequestKind::Change;
             }
+            reading.only_relocates &= order.relocates();
+            reading.to_move.extend(order.moved_files(files));
+            reading.to_change.extend(order.sources(&reading.existing, &targets));
             reading.to_write.extend(targets);
         }
     }
+    reading.only_relocates &= orders;
     reading.to_write.sort();
     reading.to_write.dedup();
     if reading.kind == RequestKind::Other && asks && !orders {
@@ -108,7 +125,7 @@ fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// Returns the file that a word of a request means.
-fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f String> {
+pub(super) fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f String> {
     if token.contains(['.', '/']) || is_file_without_ending(token) {
         return meant_file(token, files);
     }
@@ -149,7 +166,7 @@ fn is_file_name(token: &str) -> bool {
 }
 
 /// Splits a text into sentences and lines. A full stop within a name does not end one.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|line| {
         let mut rest = line;
         std::iter::from_fn(move || {
@@ -314,6 +331,46 @@ impl Order<'_, '_> {
             }
         }
         found
+    }
+
+    fn verb(&self) -> &str {
+        self.words().first().map_or("", |(verb, _)| verb.as_str())
+    }
+
+    /// Whether the files that it names are moved away or renamed.
+    fn moves(&self) -> bool {
+        is_one_of(self.verb(), |language| language.move_verbs)
+            && !is_one_of(self.verb(), |language| language.copy_verbs)
+    }
+
+    /// Whether it moves, renames or deletes.
+    fn relocates(&self) -> bool {
+        self.moves() || is_one_of(self.verb(), |language| language.delete_verbs)
+    }
+
+    /// Returns the files that it asks to be moved away or renamed: those right behind the verb. "Move the heading of a.md" does
+    /// not move a file.
+    fn moved_files(&self, files: &BTreeSet<String>) -> Vec<String> {
+        let is_filler = |word: &str| {
+            is_one_of(word, |language| language.list_words) || is_one_of(word, |language| language.before_names)
+        };
+        let named = |(word, written): &(String, &str)| {
+            let path = name_tokens(written).next().and_then(|token| meant(token, files));
+            (path.is_some() || is_filler(word)).then(|| path.cloned())
+        };
+        let words = self.words().iter().skip(1).filter(|_| self.moves());
+        words.map_while(named).flatten().collect()
+    }
+
+    /// Returns the files of these that an order to change something names.
+    fn sources(&self, existing: &[String], targets: &[String]) -> Vec<String> {
+        if self.verb == OrderVerb::Make {
+            return Vec::new();
+        }
+        let tokens = self.words().iter().flat_map(|(_, written)| name_tokens(written));
+        let named = tokens.filter(|token| !targets.iter().any(|target| target == token));
+        let files: BTreeSet<String> = existing.iter().cloned().collect();
+        named.filter_map(|token| meant(token, &files)).cloned().collect()
     }
 
     /// Whether the order asks for a change of files.

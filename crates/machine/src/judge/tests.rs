@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, Change, CommandExit, EffectClass, FileState, Hash, Json, OutcomeKind,
-    PlanItem, PlanStatus, RunId, SnapshotKind, ToolName, ToolSpec, TurnId, Verdict,
+    CallFinished, CallId, CallRequested, Change, CommandExit, EffectClass, FileState, FilesChanged, Hash, Json,
+    OutcomeKind, PlanItem, PlanStatus, RunId, SnapshotKind, ToolName, ToolSpec, TurnId, Verdict,
 };
 
-use super::evidence::{RequestWords, RunEvidence};
+use super::evidence::{EffectsShownBy, RequestWords, RunEvidence};
 use super::language::{LANGUAGES, plain};
 use super::{JudgedReply, Judgement, judge};
 use crate::call::{AskedBy, Call, CallApproval, CallState};
@@ -116,11 +116,11 @@ fn observe(evidence: &mut RunEvidence, index: u32, made: &Value) {
         origin: None,
         remedy: None,
     };
-    evidence.call_finished(&call, &finished);
+    evidence.call_finished(&call, &finished, EffectsShownBy::Arguments);
     let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
     let wrote = list(made, "wrote").into_iter().map(|path| (path, Change { was: file(1), now: file(2) }));
     let gone = list(made, "removed").into_iter().map(|path| (path, Change { was: file(1), now: FileState::Absent }));
-    evidence.files_changed(&wrote.chain(gone).collect::<BTreeMap<_, _>>());
+    evidence.files_changed(&FilesChanged { call: id, changes: wrote.chain(gone).collect(), unseen: None });
 }
 
 fn labelled(lines: &str) -> Vec<Labelled> {

@@ -43,6 +43,9 @@ const SHORT: PrefixTexts = PrefixTexts {
     reasoning_high: None,
 };
 
+/// The same where there is nothing to call.
+const TALK: PrefixTexts = PrefixTexts { identity: include_str!("../prompts/identity_talk.md"), ..SHORT };
+
 /// The same for models that write scripts.
 const SCRIPT: PrefixTexts = PrefixTexts {
     identity: include_str!("../prompts/identity_script.md"),
@@ -58,6 +61,7 @@ impl PrefixTexts {
         match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
             (Some(Dialect::Script), _) if !offer.is_empty() => &SCRIPT,
             (_, PromptStyle::Full) => &FULL,
+            (_, PromptStyle::Short) if offer.is_empty() => &TALK,
             (_, PromptStyle::Short) => &SHORT,
         }
     }

@@ -1,5 +1,6 @@
 //! The reminders: one line each, because every turn pays for them.
 
+use windlass_machine::{ChangeStage, RequestProgress};
 use windlass_tools::RUN_COMMAND;
 use windlass_vocab::{Dialect, RunChanges, Timestamp, ToolSpec, TurnMode};
 
@@ -34,13 +35,36 @@ const REQUEST_CHARS: usize = 500;
 const NAMED: usize = 10;
 
 /// Returns the request again, for models that lose sight of it behind results, and what is done of it.
-pub(super) fn request(request: &str, done: Option<&RunChanges>, dialect: Option<Dialect>) -> String {
+pub(super) fn request(request: &str, progress: Option<&RequestProgress>, dialect: Option<Dialect>) -> String {
     let start: String = request.chars().take(REQUEST_CHARS).collect();
     let next = if dialect == Some(Dialect::Script) { "script" } else { "call" };
-    let done = done.map(done_so_far).unwrap_or_default();
-    format!(
-        "The request was: {start}\n{done}If all of it is done, answer in plain words. If not, write the next {next}."
-    )
+    let done = progress.map(|progress| done_so_far(&progress.done)).unwrap_or_default();
+    let order = progress.map_or_else(|| open_order(next), |progress| next_order(&progress.stage, dialect, next));
+    format!("The request was: {start}\n{done}{order}")
+}
+
+/// Returns what to do next, where the records do not show how far the request is done.
+fn open_order(next: &str) -> String {
+    format!("If all of it is done, answer in plain words. If not, write the next {next}.")
+}
+
+/// Returns what to do next.
+fn next_order(stage: &ChangeStage, dialect: Option<Dialect>, next: &str) -> String {
+    match stage {
+        ChangeStage::NotAsked | ChangeStage::Other => open_order(next),
+        ChangeStage::Nothing { to_rewrite } if dialect == Some(Dialect::Script) => match &to_rewrite[..] {
+            [path] => format!(
+                "No file is changed yet. Write a script that opens {path}, changes its text and writes it back."
+            ),
+            [] | [..] => "No file is changed yet. Write a script that does all of it.".to_owned(),
+        },
+        ChangeStage::Nothing { .. } => format!("No file is changed yet. Write the next {next}."),
+        ChangeStage::Begun { left } if left.is_empty() => format!(
+            "No file that the request names is left. Unless something is wrong in them, answer now in plain words, without a \
+             {next}."
+        ),
+        ChangeStage::Begun { left } => format!("Not changed yet: {}. Write the next {next}.", first_of(left)),
+    }
 }
 
 /// Returns what was done to files, in a line.

@@ -1,3 +1,4 @@
+use windlass_machine::{ChangeStage, RequestProgress};
 use windlass_tools::dialect::PromptStyle;
 use windlass_vocab::{
     Dialect, EffectClass, Json, MovedPath, PlanItem, PlanStatus, RunChanges, Timestamp, ToolName, ToolSpec, TurnMode,
@@ -49,7 +50,7 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
                 style,
                 dialect: None,
                 request: Some("Go."),
-                done: None,
+                progress: None,
                 offer,
                 plan,
                 passages,
@@ -66,7 +67,7 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
             style: PromptStyle::Short,
             dialect: None,
             request: None,
-            done: None,
+            progress: None,
             offer: &files,
             plan,
             passages: "",
@@ -77,8 +78,15 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
     let next = |dialect| super::reminders::request("Go.", None, dialect);
     let moved = vec![MovedPath { from: "c".into(), to: "d".into() }];
     let done = RunChanges { changed: vec!["a".into(), "b".into()], moved, ..RunChanges::default() };
-    let told = super::reminders::request("Go.", Some(&done), None);
-    assert!(told.contains("\nDone so far: changed a, b; moved c to d.\nIf all of it is done"), "{told}");
+    let told = |stage| super::reminders::request("Go.", Some(&RequestProgress { done: done.clone(), stage }), None);
+    for (stage, order) in [
+        (ChangeStage::Other, "If all of it is done"),
+        (ChangeStage::Begun { left: vec!["e".to_owned()] }, "Not changed yet: e. Write the next call."),
+        (ChangeStage::Begun { left: vec![] }, "No file that the request names is left."),
+    ] {
+        let told = told(stage);
+        assert!(told.contains(&format!("\nDone so far: changed a, b; moved c to d.\n{order}")), "{told}");
+    }
     assert!(next(Some(Dialect::ToolTag)).ends_with("write the next call."));
     assert!(next(Some(Dialect::Script)).ends_with("write the next script."));
     assert_eq!(short(TurnMode::Tools, &[]), "");

@@ -54,7 +54,7 @@ fn a_block_is_run_and_what_it_changed_is_told_and_undone() {
         return;
     }
     let told = result_of(&bench, "Change old to new in a.txt.");
-    assert_eq!(told, "Result of the script:\nit's new\n[exit code 0]\n[Changed: a.txt]");
+    assert_eq!(told, "Result of the script:\nit's new\n[exit code 0]\n[Changed: a.txt]\na.txt reads now:\nnew");
     assert_eq!(bench.read("a.txt").as_deref(), Some("new\n"));
     for request in bench.server.requests() {
         assert_eq!(
@@ -70,6 +70,71 @@ fn a_block_is_run_and_what_it_changed_is_told_and_undone() {
     assert_eq!(bench.run(&["undo", "s"]).code, 0);
     assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"));
     bench.assert_whole("script");
+}
+
+// proves S2, T9: what a script lost or changed unasked is restored, with all else that it changed, and the model is told
+#[test]
+fn a_script_that_does_more_than_was_asked_for_is_undone() {
+    const MOVES: &str = "import os\nos.replace('a.txt', 'data')\nos.replace('b.txt', 'data')";
+    for (request, script, why) in [
+        ("Delete what is not needed.", "os.remove('a.txt')", "lost a.txt"),
+        ("Move the text files into the folder data.", MOVES, "lost a.txt"),
+        ("Change old to new in a.txt.", "[open(f, 'w').write('new') for f in ('a.txt', 'b.txt')]", "changed b.txt"),
+        ("Delete old drafts of plans.", "open('a.txt', 'w').write('')", "changed a.txt"),
+        ("Delete old drafts of plans.", "os.makedirs('old')\nos.rename('a.txt', 'old/a.txt')", "changed a.txt"),
+    ] {
+        let bench = bench(&[script]);
+        std::fs::write(bench.workspace().join("b.txt"), "other\n").expect("written");
+        if !holds(&bench) {
+            return;
+        }
+        bench.run(&[&["run", request, "--session", "s", "--preset", "local-model"], &ALLOWED[..]].concat());
+        let told = result(&bench);
+        assert!(told.contains(why) && told.contains("undone: no file is changed"), "{request}: {told}");
+        let files = ["a.txt", "b.txt", "data"].map(|file| bench.read(file));
+        assert_eq!(files, [Some("old\n".to_owned()), Some("other\n".to_owned()), None], "{request}");
+        let journal = bench.journal("s");
+        assert_eq!(of(&journal, "CallFinished", "outcome")[0], "denied", "{request}");
+        assert!(of(&journal, "FilesChanged", "changes").is_empty(), "{request}");
+        bench.assert_whole("script undone");
+    }
+}
+
+// proves S2: what was asked for is not undone, nor what a person approved or where nothing is asked
+#[test]
+fn a_script_that_does_what_was_asked_for_is_left_alone() {
+    for (request, script, flags) in [
+        ("Delete a.txt.", "import os\nos.remove('a.txt')", &["--allow", "run_command"][..]),
+        ("Rename a.txt to d.txt, and write new into it.", RENAMES, &["--allow", "run_command"]),
+        ("Delete what is not needed.", "import os\nos.remove('a.txt')", &["--mode", "bypass"]),
+    ] {
+        let bench = bench(&[script]);
+        if !holds(&bench) {
+            return;
+        }
+        let line = ["run", request, "--session", "s", "--preset", "local-model", "--dialect", "script"];
+        bench.run(&[&line, flags].concat());
+        assert_eq!(bench.read("a.txt"), None, "{request}: {}", result(&bench));
+    }
+    let bench = bench(&["import os\nos.remove('a.txt')"]);
+    let line =
+        ["run", "Delete what is not needed.", "--session", "s", "--preset", "local-model", "--dialect", "script"];
+    let approved = Attended::start(&bench, &line, &[]).say_yes();
+    assert_eq!(bench.read("a.txt"), None, "{}", approved.stderr);
+}
+
+const RENAMES: &str = "import os\nos.remove('a.txt')\nopen('d.txt', 'w').write('new')";
+
+// proves T4: a module that the script forgot to import is imported, and an error names the line and what to do
+#[test]
+fn a_script_is_mended_and_its_error_explained() {
+    let bench = bench(&["print(os.getcwd() != '')\nfor line in open('a.txt'):\n    print(line.split()[1])"]);
+    if !holds(&bench) {
+        return;
+    }
+    let told = result_of(&bench, "What is the second word of a.txt?");
+    let start = "Result of the script:\nTrue\nThe script failed in line 4: print(line.split()[1])\nIndexError: ";
+    assert!(told.starts_with(start) && told.contains("skip those that do not fit"), "{told}");
 }
 
 // proves T8: who asked not to be asked is not asked about scripts either

@@ -1,0 +1,75 @@
+//! Questions that the files of the workspace have nothing to do with: "What is the capital of Portugal?". A small model
+//! that is shown files beside one answers from them, whatever they are about.
+
+use windlass_vocab::WorkspaceOverview;
+
+use super::language::{is_one_of, plain};
+use super::request::{RequestKind, read_request};
+
+/// Shorter words say too little of what a text is about.
+const SHORTEST: usize = 4;
+
+/// Whether a request is a question about none of these files: it names none, has no word for files, and none of its words
+/// is in a name or a text.
+pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -> bool {
+    let files = overview.files.iter().map(|file| file.path.clone()).collect();
+    let reading = read_request(request, &files);
+    if reading.kind != RequestKind::Question || reading.is_about_files {
+        return false;
+    }
+    let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
+    let texts: Vec<String> = texts.map(|text| plain(text)).collect();
+    let lower = plain(request);
+    let mut words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| tells_topic(word));
+    !words.any(|word| texts.iter().any(|text| text.contains(stem(word))))
+}
+
+/// Whether a word says what a question is about.
+fn tells_topic(word: &str) -> bool {
+    let is_known = |list| is_one_of(word, list);
+    let is_common = is_known(|language| language.common_words)
+        || is_known(|language| language.question_words)
+        || is_known(|language| language.weak_question_words);
+    // A number may be what is asked for.
+    !is_common && (word.chars().count() >= SHORTEST || word.chars().any(|letter| letter.is_ascii_digit()))
+}
+
+/// Returns a word without the end that its forms differ in.
+fn stem(word: &str) -> &str {
+    let letters = word.chars().count();
+    let kept = letters.saturating_sub(2).max(SHORTEST);
+    word.char_indices().nth(kept).map_or(word, |(end, _)| &word[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_vocab::{OverviewFile, WorkspaceOverview};
+
+    use super::is_general_question;
+
+    // proves T2, C1
+    #[test]
+    fn a_question_is_general_where_no_file_has_its_words() {
+        let file = |path: &str, text: &str| OverviewFile {
+            path: path.to_owned(),
+            size: 10,
+            text: Some(text.to_owned()),
+            origin: None,
+        };
+        let files = vec![file("trips.txt", "Porto 2019\nFaro 2021\n"), file("mail.ini", "host = a\nport = 143\n")];
+        let overview = WorkspaceOverview { files, ..WorkspaceOverview::default() };
+        for (request, is_general) in [
+            ("What is the capital of Portugal?", true),
+            ("Hello, how are you today?", true),
+            ("How many minutes are in two hours?", true),
+            ("On which port does the server listen?", false),
+            ("When was the trip to Faro?", false),
+            ("What happened in 2019?", false),
+            ("What is in mail.ini?", false),
+            ("Which of the files is the oldest?", false),
+            ("Change the port to 25.", false),
+        ] {
+            assert_eq!(is_general_question(request, &overview), is_general, "{request}");
+        }
+    }
+}
