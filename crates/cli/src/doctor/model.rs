@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use windlass::door::ResolvedModel;
 use windlass_provider::abilities::Ability;
 use windlass_provider::known_models::known_model;
-use windlass_provider::known_models::measured::{best_measurement, better_preset};
+use windlass_provider::known_models::measured::{best_measurement, better_preset, better_with_scripts};
 use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{ListedModel, ListingError};
 use windlass_setup::agent;
@@ -20,7 +20,7 @@ use windlass_vocab::{Dialect, FailureClass};
 use super::chain;
 use super::check::Check;
 use crate::args::dialect_name;
-use crate::models::{jobs_text, preset_text};
+use crate::models::{jobs_text, preset_text, scripts_text};
 use crate::output::advice::with_failure;
 use crate::output::setting_words::{model_notice, origin_text, settings_error};
 
@@ -141,14 +141,18 @@ fn file_jobs(model: &ResolvedModel, preset: &str) -> Option<Check> {
     let best = best_measurement(server, id)?;
     let dialect = model.figures.dialect_of(server, id).unwrap_or(Dialect::Native);
     let check = |used: String| Check::ok("measured", format!("{}; {used}", jobs_text(best)));
-    Some(match better_preset(server, id, preset, dialect) {
-        Some(better) => check(format!("the preset {preset} is used")).advise(preset_text(better)),
+    let better = better_preset(server, id, preset, dialect);
+    let scripts = better_with_scripts(server, id).filter(|_| dialect != Dialect::Script).map(scripts_text);
+    let advice: Vec<String> = better.map(preset_text).into_iter().chain(scripts).collect();
+    let said = match better {
+        Some(_) => check(format!("the preset {preset} is used")),
         None if dialect != best.dialect => {
             check(format!("your settings have calls as {} and the preset {preset}", dialect_name(dialect)))
         }
         None if preset != best.preset => check(format!("the preset {preset} is used, which did as much")),
         None => check("both are used".to_owned()),
-    })
+    };
+    Some(if advice.is_empty() { said } else { said.advise(advice.join("; ")) })
 }
 
 /// Says what the model can do, where that is known.
@@ -280,16 +284,20 @@ mod tests {
             let text = check.said.rsplit_once("; ").map(|(_, used)| used.to_owned()).expect("what is used");
             (text, check.advice)
         };
-        assert_eq!(said("local-model", None), ("both are used".to_owned(), None));
+        let scripts = "try --preset local-model --dialect script --allow run_command: it did 67 of 120";
+        assert_eq!(said("local-model", None), ("both are used".to_owned(), Some(scripts.to_owned())));
+        let in_use = said("local-model", Some(Dialect::Script));
+        assert_eq!(in_use, ("your settings have calls as script and the preset local-model".to_owned(), None));
         assert_eq!(
             said("default", None),
             (
                 "the preset default is used".to_owned(),
-                Some("try --preset local-model: it did 25 of 60; with default: 6 of 20".to_owned())
+                Some(format!("try --preset local-model: it did 42 of 120; with default: 6 of 20; {scripts}"))
             )
         );
         let native = said("local-model", Some(Dialect::Native));
-        assert_eq!(native, ("your settings have calls as native and the preset local-model".to_owned(), None));
+        let native_used = "your settings have calls as native and the preset local-model";
+        assert_eq!(native, (native_used.to_owned(), Some(scripts.to_owned())));
         assert!(file_jobs(&model("m", "http://h/v1"), "default").is_none());
     }
 

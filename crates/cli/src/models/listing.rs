@@ -12,9 +12,9 @@ use windlass_provider::{DeclaredModel, ListingError};
 use windlass_setup::models::memory::RememberedModel;
 use windlass_setup::models::{LocalServer, models_of};
 use windlass_setup::settings::{ModelEndpoint, SettingOrigin};
-use windlass_vocab::ModelRole;
+use windlass_vocab::{Dialect, ModelRole};
 
-use super::measured::{jobs_text, preset_text};
+use super::measured::{jobs_text, preset_text, scripts_text};
 use super::row::{ModelRow, chain_rows};
 use crate::output::advice::with_failure;
 use crate::output::harmless_line;
@@ -234,6 +234,9 @@ fn push_own(text: &mut String, own: &[(String, Result<ModelRow, String>)]) {
 fn push_jobs(text: &mut String, row: &ModelRow) {
     if let Some(best) = row.best {
         *text += &format!("    {}\n", jobs_text(best));
+    }
+    if let Some(scripts) = row.scripts.filter(|_| row.dialect != Some(Dialect::Script)) {
+        *text += &format!("    {}\n", scripts_text(scripts));
     }
 }
 

@@ -21,6 +21,11 @@ pub(crate) fn preset_text(BetterPreset { better, in_use }: BetterPreset) -> Stri
     format!("try --preset {}: it did {}{known}", better.preset, tally_text(better))
 }
 
+/// That a model did better with scripts, and what to type for them.
+pub(crate) fn scripts_text(measured: &MeasuredModel) -> String {
+    format!("try --preset {} --dialect script --allow run_command: it did {}", measured.preset, tally_text(measured))
+}
+
 /// A setting, in a few words.
 fn setting_text(measured: &MeasuredModel) -> String {
     let constrained = if measured.constrained { " calls held to a schema" } else { " calls" };

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use windlass::door::{ModelFigures, ResolvedModel};
 use windlass_provider::DeclaredModel;
 use windlass_provider::abilities::{Abilities, Ability};
-use windlass_provider::known_models::measured::{MeasuredModel, best_measurement, measurements};
+use windlass_provider::known_models::measured::{MeasuredModel, best_measurement, better_with_scripts, measurements};
 use windlass_provider::known_models::{KnownModel, known_model, list_prices};
 use windlass_provider::server_kind::ServerKind;
 use windlass_setup::models::memory::RememberedModel;
@@ -32,6 +32,8 @@ pub(crate) struct ModelRow {
     pub(super) measured: Vec<&'static MeasuredModel>,
     /// The measurement with the best setting.
     pub(super) best: Option<&'static MeasuredModel>,
+    /// The measurement with scripts, if it is better.
+    pub(super) scripts: Option<&'static MeasuredModel>,
     /// Whether it is listed as one of the chain or of a role elsewhere.
     pub(super) in_use: bool,
 }
@@ -84,6 +86,7 @@ impl ModelRow {
             dialect: figures.dialect_of(kind, id),
             measured: measurements(kind, id),
             best: best_measurement(kind, id),
+            scripts: better_with_scripts(kind, id),
             in_use: false,
         }
     }

@@ -1,7 +1,7 @@
 //! How models did in the file jobs of `cargo xtask jobs`, one row for each setting that was measured.
 //!
 //! The dialect with which a model did best is used for it where a person chose none; its preset is only suggested, since a
-//! preset changes how runs end and what is asked. To add a measurement, paste the row that `cargo xtask jobs` prints into
+//! preset changes how runs end and what is asked, and so are scripts, since a person has to allow commands for them. To add a measurement, paste the row that `cargo xtask jobs` prints into
 //! `rows.rs`, in place of the one with the same setting if there is one.
 
 mod rows;
@@ -84,11 +84,22 @@ pub fn measurements(server: ServerKind, id: &str) -> Vec<&'static MeasuredModel>
     rows.into_iter().filter(|row| row.id.len() == longest).collect()
 }
 
-/// Returns the measurement with the setting in which a model did most of the jobs that need tools; `None` if it was not
-/// measured, or did none of them.
+/// Returns the measurement with the setting in which a model did most of the jobs that need tools, scripts aside; `None` if it
+/// was not measured, or did none of them.
 #[must_use]
 pub fn best_measurement(server: ServerKind, id: &str) -> Option<&'static MeasuredModel> {
-    best(&measurements(server, id))
+    best(&without_scripts(measurements(server, id)))
+}
+
+/// Returns how a model did with scripts, if it did more of the jobs that need tools than with any calls.
+#[must_use]
+pub fn better_with_scripts(server: ServerKind, id: &str) -> Option<&'static MeasuredModel> {
+    best(&measurements(server, id)).filter(|best| best.dialect == Dialect::Script)
+}
+
+fn without_scripts(mut rows: Vec<&'static MeasuredModel>) -> Vec<&'static MeasuredModel> {
+    rows.retain(|row| row.dialect != Dialect::Script);
+    rows
 }
 
 /// A constrained setting must be better than the others to be best: it costs the server time.
@@ -113,7 +124,7 @@ pub struct BetterPreset {
 /// Returns a preset that a model does better with than with this one, if it writes calls in the dialect that was measured.
 #[must_use]
 pub fn better_preset(server: ServerKind, id: &str, preset: &str, dialect: Dialect) -> Option<BetterPreset> {
-    better(&measurements(server, id), preset, dialect)
+    better(&without_scripts(measurements(server, id)), preset, dialect)
 }
 
 fn better(rows: &[&'static MeasuredModel], preset: &str, dialect: Dialect) -> Option<BetterPreset> {

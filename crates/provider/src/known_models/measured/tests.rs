@@ -1,6 +1,9 @@
 use std::collections::BTreeSet;
 
-use super::{BetterPreset, JobTally, MeasuredModel, best, best_measurement, better, measured_models, measurements};
+use super::{
+    BetterPreset, JobTally, MeasuredModel, best, best_measurement, better, better_with_scripts, measured_models,
+    measurements,
+};
 use crate::ability::Ability;
 use crate::known_models::known_model;
 use crate::server_kind::ServerKind;
@@ -48,6 +51,8 @@ fn a_measured_model_is_found_by_the_names_that_servers_give_it() {
     ] {
         let found = best_measurement(server, id).map(|row| (row.id, row.preset, row.dialect));
         assert_eq!(found, Some(("qwen2.5-coder:1.5b", "local-model", Dialect::ToolTag)), "{id}");
+        let scripts = better_with_scripts(server, id).map(|row| (row.preset, row.dialect));
+        assert_eq!(scripts, Some(("local-model", Dialect::Script)), "{id}");
     }
     for id in [
         "qwen2.5-coder:7b",
