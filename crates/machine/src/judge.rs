@@ -3,7 +3,8 @@
 //! ends runs by `judged_text`.
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
-//! `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the record that
+//! `file_lists` finds files named side by side, `general_question` questions about no file, `unasked` changes that nobody
+//! asked for; `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the record that
 //! began the run and from results.
 
 mod evidence;
@@ -21,12 +22,12 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{Message, MissingChange, PlanStatus, ReplyFault, RunChanges, ToolSpec, WorkspaceOverview};
 
+pub use self::evidence::is_by_product;
 pub(crate) use self::evidence::{EffectsShownBy, RequestWords, RunEvidence};
 use self::file_lists::file_lists;
 pub(crate) use self::nudge_text::{CALLS, SCRIPTS, nudge_text};
 use self::reply::{ReplyWords, answer_claims_change, read_reply};
 pub(crate) use self::request::{RequestKind, RequestReading, read_request};
-pub use self::unasked::ScriptOverreach;
 
 use crate::control::Run;
 use crate::file_names::{base_name, may_mean, names_file};
@@ -84,8 +85,7 @@ pub(crate) fn judge(judged: &JudgedReply<'_>) -> Judgement {
     }
     faults.extend(work_fault(judged, &request, &reply));
     faults.extend(unwritten(evidence, &request, &reply));
-    let unchanged = unchanged(evidence, &request, &reply).filter(|_| request.kind == RequestKind::Change);
-    faults.extend(unchanged.or_else(|| untouched(judged, &request, &reply)));
+    faults.extend(unchanged(evidence, &request, &reply).or_else(|| untouched(judged, &request, &reply)));
     faults.extend(open_steps(evidence, &reply));
     if reply.shows_call {
         faults.push(ReplyFault::CallAsText {});
@@ -156,7 +156,7 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
 
 /// Returns the fault of a reply to a request that lists files of which only some were changed.
 fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
-    let excused = reply.gives_reason || reply.refuses || reply.asks_back;
+    let excused = reply.gives_reason || reply.refuses || reply.asks_back || request.kind != RequestKind::Change;
     let left = left_in_lists(evidence).into_iter().chain(not_moved(evidence, request));
     let files: Vec<String> = left.take(NAMED).collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotChanged { files })
@@ -193,7 +193,7 @@ pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunCha
         let is_open = |path: &&String| !evidence.has_written(path) && !is_gone(&changes, path);
         changes.not_changed = request.existing.iter().chain(&request.to_write).filter(is_open).cloned().collect();
     }
-    let shows_none = !changes.has_changes() && evidence.shows_all_changes();
+    let shows_none = !changes.has_changes() && !changes.may_have_changed_more() && !evidence.has_unseen_changes;
     if shows_none && request.kind == RequestKind::Change {
         let claims = answer_claims_change(answer);
         changes.missing = Some(if claims { MissingChange::Claimed } else { MissingChange::NotClaimed });
@@ -225,13 +225,13 @@ pub enum ChangeStage {
         /// The files whose text it asks to be changed.
         to_rewrite: Vec<String>,
     },
-    /// A file that it names is changed.
+    /// A file that it names is changed, or one that it asks to be moved is left after another change.
     Begun {
         /// Others that it asks to be changed, and that are not.
         left: Vec<String>,
     },
-    /// Something is changed that it does not name.
-    Other,
+    /// Something is changed, and the records do not show whether it is what was asked for.
+    Unclear,
 }
 
 /// A way to change files without writing text.
@@ -246,7 +246,7 @@ pub enum FileChangeKind {
 /// What a request needs of the tools that work with files, by its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileNeed {
-    /// Nothing: it is talk.
+    /// Nothing: it is talk, or a question that the files have nothing to do with.
     None,
     /// An answer, for which files may have to be read.
     Look,
@@ -257,7 +257,7 @@ pub enum FileNeed {
 impl Run {
     /// Returns what the request needs of the tools that work with files, given the files of the workspace (T2).
     #[must_use]
-    pub fn file_need(&self, files: &BTreeSet<String>) -> FileNeed {
+    pub fn file_need_by_words(&self, files: &BTreeSet<String>) -> FileNeed {
         let request = read_request(&self.evidence.request.text, files);
         match request.kind {
             RequestKind::Change => FileNeed::Change,
@@ -282,7 +282,7 @@ impl Run {
         let stage = if request.kind != RequestKind::Change {
             ChangeStage::NotAsked
         } else if !done.has_changes() && !evidence.has_effects() {
-            let to_rewrite = if request.only_relocates { Vec::new() } else { request.to_change };
+            let to_rewrite = if request.only_moves_or_deletes { Vec::new() } else { request.to_change };
             ChangeStage::Nothing { to_rewrite }
         } else {
             let unwritten = request.to_write.iter().filter(|name| !evidence.has_written(name)).cloned();
@@ -290,7 +290,14 @@ impl Run {
             let is_named = |path: &str| names_file(&evidence.request.text, path);
             let is_begun = !to_move.is_empty() || done.paths().any(is_named);
             let left: Vec<String> = unwritten.chain(left_in_lists(evidence)).chain(to_move).collect();
-            if is_begun { ChangeStage::Begun { left } } else { ChangeStage::Other }
+            // Of files to be changed that are not listed side by side, some may be left.
+            let is_done = |path: &String| done.paths().any(|changed| changed == path);
+            let may_be_left = request.is_about_all || !request.to_change.iter().all(is_done);
+            match left.is_empty() {
+                _ if !is_begun => ChangeStage::Unclear,
+                true if may_be_left => ChangeStage::Unclear,
+                true | false => ChangeStage::Begun { left },
+            }
         };
         RequestProgress { done, stage }
     }

@@ -107,7 +107,7 @@ pub use effect::{AttemptKey, Effect, EffectKey, outstanding};
 pub use fact::{CallResult, Fact, Input, OpenApprovals, RunSettings, VerifiedCall};
 pub use file_names::names_file;
 pub use found_window::{FoundWindow, FoundWindows};
-pub use judge::{ChangeStage, FileChangeKind, FileNeed, RequestProgress, ScriptOverreach};
+pub use judge::{ChangeStage, FileChangeKind, FileNeed, RequestProgress, is_by_product};
 pub use ledger::{FileEffect, KnownChanges, Ledger, files_before};
 pub use machine::{decide, decide_for};
 pub use notes::WorkNotes;

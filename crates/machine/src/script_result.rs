@@ -9,18 +9,19 @@ use windlass_vocab::{CallFinished, Dialect, OutcomeKind};
 use crate::control::Run;
 use crate::judge::EffectsShownBy;
 
-/// Returns a result as evidence, and what shows its effects: that of a script that ended with an error is a failure.
+/// Returns a result as evidence (a script that ended with an error is a failure), and what shows its effects.
 pub(crate) fn judged_result<'f>(run: &Run, finished: &'f CallFinished) -> (Cow<'f, CallFinished>, EffectsShownBy) {
     if !writes_scripts(run) {
         return (Cow::Borrowed(finished), EffectsShownBy::Arguments);
     }
+    let effects = if run.evidence.ignores_files() { EffectsShownBy::Arguments } else { EffectsShownBy::Comparison };
     let has_failed = finished.exit.is_some_and(|exit| !exit.is_success());
     let result = if has_failed && finished.outcome == OutcomeKind::Ok {
         Cow::Owned(CallFinished { outcome: OutcomeKind::ToolError, ..finished.clone() })
     } else {
         Cow::Borrowed(finished)
     };
-    (result, EffectsShownBy::Comparison)
+    (result, effects)
 }
 
 /// Whether the model of the newest reply writes scripts; others of the run may not.

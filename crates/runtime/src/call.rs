@@ -105,7 +105,7 @@ pub(crate) fn prepare(
         context,
         cap: policy.result_cap,
         change_note: ChangeNote::of(state, request.snapshot),
-        script_guard: ScriptGuard::of(state, request, &live.permissions),
+        script_guard: ScriptGuard::of(state, request, edited.unwrap_or(&request.arguments), &live.permissions),
         timeout: Duration::from_millis(policy.tool_timeout_ms),
         permissions: live.permissions,
         services: Arc::clone(services),
@@ -175,26 +175,19 @@ impl PreparedExecution {
         let took_ms = self.services.clock.now().ms_since(begun);
         let (mut finished, blobs) = finish(&self.services, self.cap, call, outcome, took_ms);
         finished.files = self.keeper.changed(&self.services, session, call, self.kept).await;
-        let taken_back = match (&self.script_guard, &finished.files) {
-            (Some(guard), Some(files)) => guard.take_back(&self.services, session, files).await,
-            (None, _) | (_, None) => None,
-        };
-        match taken_back {
-            Some((files, told)) => {
-                finished.files = Some(files);
-                finished.outcome = OutcomeKind::Denied;
-                finished.text = told;
-            }
-            None => {
-                let texts = match &finished.files {
-                    Some(files) if self.change_note == ChangeNote::Added => {
-                        changed_texts(&self.services, &self.permissions, files).await
-                    }
-                    Some(_) | None => None,
-                };
-                self.change_note.add_to(&mut finished, &self.arguments, texts.as_deref().unwrap_or_default());
-            }
+        let mut told = String::new();
+        if let (Some(guard), Some(files)) = (&self.script_guard, &finished.files)
+            && let Some((files, restored)) = guard.restore(&self.services, session, files).await
+        {
+            finished.files = Some(files);
+            told.push_str(&format!("\n{restored}"));
         }
+        if self.change_note == ChangeNote::Added
+            && let Some(files) = &finished.files
+        {
+            told.push_str(&changed_texts(&self.services, &self.permissions, files).await);
+        }
+        self.change_note.add_to(&mut finished, &self.arguments, &told);
         EndedCall { fact: Fact::CallDone { call, finished }, blobs }
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use windlass_machine::is_by_product;
 use windlass_tools::Permissions;
 use windlass_vocab::FilesChanged;
 
@@ -13,16 +14,11 @@ use crate::unasked_look::UnaskedLook;
 const SHOWN: usize = 3;
 const CHARS: usize = 800;
 
-/// Returns the text of the files that were made or changed, if they are short; what is not valid JSON though it should be
+/// Returns the text of the files that were made or changed, each after a line break, if they are short; what is not valid JSON though it should be
 /// is said.
-pub(crate) async fn changed_texts(
-    services: &Services,
-    permissions: &Arc<Permissions>,
-    files: &FilesChanged,
-) -> Option<String> {
-    let workspace = services.workspace.clone()?;
-    let is_text = |path: &str| !path.split('/').any(|part| part.starts_with("__"));
-    let changed = files.changes.iter().filter(|(path, change)| change.now.blob().is_some() && is_text(path));
+pub(crate) async fn changed_texts(services: &Services, permissions: &Arc<Permissions>, files: &FilesChanged) -> String {
+    let Some(workspace) = services.workspace.clone() else { return String::new() };
+    let changed = files.changes.iter().filter(|(path, change)| change.now.blob().is_some() && !is_by_product(path));
     let (mut told, mut left) = (String::new(), CHARS);
     for (path, _) in changed.take(SHOWN) {
         let look = UnaskedLook { workspace: Arc::clone(&workspace), permissions: Arc::clone(permissions) };
@@ -36,11 +32,16 @@ pub(crate) async fn changed_texts(
             told.push_str(&format!("\n{path} is not valid JSON: {error}."));
         }
     }
-    (!told.is_empty()).then_some(told)
+    told
 }
 
 /// Returns why a file is not valid JSON, if its name says that it is.
 fn json_error(path: &str, text: &str) -> Option<serde_json::Error> {
-    let is_json = path.rsplit('.').next().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
-    serde_json::from_str::<serde_json::Value>(text).err().filter(|_| is_json && path.contains('.'))
+    let (_, ending) = path.rsplit_once('.')?;
+    // Some programs allow comments in theirs.
+    let may_have_comments = text.contains("//") || text.contains("/*") || text.starts_with('\u{feff}');
+    if !ending.eq_ignore_ascii_case("json") || may_have_comments {
+        return None;
+    }
+    serde_json::from_str::<serde_json::Value>(text).err()
 }

@@ -50,6 +50,7 @@ mod plan_reply;
 mod plan_steps;
 mod planner_files;
 mod prefix;
+mod restore_files;
 mod retrieval;
 mod retrieve;
 mod role_call;

@@ -7,7 +7,7 @@ use windlass_machine::{Effect, Fact, FileNeed, Phase, Run, State};
 use windlass_provider::BoxFuture;
 use windlass_store::StoreError;
 use windlass_tools::dialect::{AcceptedForms, PromptStyle, prompt_style};
-use windlass_tools::{Offer, Permissions, RecallOffer, Relevance, Selection, ServerStage, is_of_server};
+use windlass_tools::{Offer, RecallOffer, Relevance, Selection, ServerStage, is_of_server};
 use windlass_vocab::{
     Dialect, EndsBy, Failure, Intent, Overview, Reply, ToolName, ToolSpec, TurnMode, Verdict, WorkspaceOverview,
 };
@@ -85,15 +85,16 @@ impl Driver {
                 Some(source) => source.look().await.map(Box::new),
                 None => None,
             };
+            let need = overview.as_deref().map_or(FileNeed::Change, |overview| file_need(&run, overview, &permissions));
             let selection = match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
-                (Some(Dialect::Script), _) => script_selection(selection, &run, overview.as_deref(), &permissions),
+                (Some(Dialect::Script), _) => script_selection(selection, need),
                 (_, PromptStyle::Full) => selection,
                 (_, PromptStyle::Short) => {
-                    unneeded_tools(&run, overview.as_deref(), &request, &permissions).left_out_of(selection)
+                    unneeded_tools(&run, overview.as_deref(), need, &request, &permissions).left_out_of(selection)
                 }
             };
             let offering = Offering::new(&services.registry, run.id, selection);
-            let overview = overview.map(|overview| shown_if_needed(overview, &run, &permissions));
+            let overview = overview.map(|overview| shown_if_needed(overview, need));
             PinnedRun { context: offering.context(sources), offering: Some(offering), overview }
         })
     }
@@ -211,12 +212,8 @@ impl Driver {
 }
 
 /// Returns the overview, which the model is not shown where the request has nothing to do with files.
-fn shown_if_needed(
-    mut overview: Box<WorkspaceOverview>,
-    run: &Run,
-    permissions: &Permissions,
-) -> Box<WorkspaceOverview> {
-    if file_need(run, &overview, permissions) == FileNeed::None {
+fn shown_if_needed(mut overview: Box<WorkspaceOverview>, need: FileNeed) -> Box<WorkspaceOverview> {
+    if need == FileNeed::None {
         overview.is_for_judge = true;
         overview.files.iter_mut().for_each(|file| (file.text, file.origin) = (None, None));
     }

@@ -1,15 +1,16 @@
-//! Scripts that do what was not asked for (S2, X3). What a script does is known only after it ran: where it deleted a file
-//! that was not to be deleted, lost one while moving others, or changed one that the request does not name beside those it
-//! names, everything that it changed is restored from the snapshot taken before, and the model is told. A script that a
-//! person approved is left alone.
+//! Files that a script changed though nobody asked for it (X4). What a script does is known only after it ran: a file that it
+//! lost, or changed beside those that the request names, is restored from the snapshot taken before, and the model is told.
+//! Nothing else is touched: what the script made stays, and so does what others wrote meanwhile. A script that a person
+//! approved is left alone.
 
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use windlass_machine::{CallApproval, Run, ScriptOverreach, State};
+use serde_json::Value;
+use windlass_machine::{CallApproval, Run, State};
 use windlass_tools::{Mode, Permissions};
-use windlass_vocab::{CallRequested, Change, Changes, FileState, FilesChanged, SessionId, SnapshotKind};
+use windlass_vocab::{CallRequested, Changes, FilesChanged, Json, SessionId, SnapshotKind};
 
+use crate::restore_files::restore_files;
 use crate::script_run::writes_scripts;
 use crate::services::Services;
 
@@ -19,65 +20,67 @@ const NAMED: usize = 5;
 /// Knows which changes of a script were asked for.
 pub(crate) struct ScriptGuard {
     run: Run,
+    script: String,
 }
 
 impl ScriptGuard {
-    /// Returns the guard of a call, if it is a script that nobody approved.
-    pub(crate) fn of(state: &State, request: &CallRequested, permissions: &Permissions) -> Option<Self> {
+    /// Returns the guard of a call with these arguments, if it is a script that nobody approved.
+    pub(crate) fn of(
+        state: &State,
+        request: &CallRequested,
+        arguments: &Json,
+        permissions: &Permissions,
+    ) -> Option<Self> {
         let is_script = request.snapshot == SnapshotKind::Workspace && writes_scripts(state);
         let run = state.control.run.as_ref().filter(|_| is_script && permissions.mode != Mode::Bypass)?;
-        let is_approved = |call: &windlass_machine::Call| call.approved != CallApproval::No;
         let call = run.calls().iter().find(|call| call.request.call == request.call);
-        (!call.is_some_and(is_approved)).then(|| Self { run: run.clone() })
+        if call.is_some_and(|call| call.approved != CallApproval::No) {
+            return None;
+        }
+        let script = arguments.to_value().get("command").and_then(Value::as_str)?.to_owned();
+        Some(Self { run: run.clone(), script })
     }
 
-    /// Restores all that a script changed, if it did what was not asked for. Returns what is changed now, and what the model is
-    /// told.
-    pub(crate) async fn take_back(
+    /// Restores what a script changed unasked. Returns what is changed now, and what the model is told.
+    pub(crate) async fn restore(
         &self,
         services: &Arc<Services>,
         session: SessionId,
         files: &FilesChanged,
     ) -> Option<(FilesChanged, String)> {
-        let overreach = self.run.unasked_by_script(&files.changes)?;
-        let workspace = services.workspace.clone()?;
-        let inverse: Changes = files.changes.iter().map(|(path, change)| (path.clone(), reversed(change))).collect();
-        let mut contents = HashMap::new();
-        for hash in inverse.values().filter_map(|change| change.now.blob()) {
-            contents.extend(services.store.blob(hash).await.ok().flatten().map(|content| (hash, content)));
-        }
+        let unasked = self.run.unasked_by_script(&self.script, &files.changes);
+        let workspace = services.workspace.clone().filter(|_| !unasked.is_empty())?;
         let (secrets, mark) = (Arc::clone(&services.secrets), format!("{session}-{}", files.call));
-        let left = tokio::task::spawn_blocking(move || workspace.restore(&inverse, &contents, &secrets, &mark));
-        let left: BTreeMap<String, String> = left.await.ok()?;
-        let changes = files.changes.iter().filter(|(path, _)| left.contains_key(*path));
+        let inverse = reversed(&files.changes, &unasked);
+        let tried: Vec<String> = inverse.keys().cloned().collect();
+        let left = restore_files(services.store.as_ref(), workspace, secrets, inverse, mark).await.ok()?;
+        let is_restored = |path: &String| tried.contains(path) && !left.contains_key(path);
+        let changes = files.changes.iter().filter(|(path, _)| !is_restored(path));
         let changes: Changes = changes.map(|(path, change)| (path.clone(), change.clone())).collect();
-        let text = message(&overreach, changes.keys().next().map(String::as_str));
-        Some((FilesChanged { call: files.call, changes, unseen: files.unseen.clone() }, text))
+        let restored: Vec<&String> = unasked.iter().filter(|path| is_restored(path)).collect();
+        let told = message(&restored)?;
+        Some((FilesChanged { call: files.call, changes, unseen: files.unseen.clone() }, told))
     }
 }
 
-fn reversed(change: &Change) -> Change {
-    let (was, now): (FileState, FileState) = (change.now.clone(), change.was.clone());
-    Change { was, now }
+/// Returns the changes that restore these files, and the folders in which they were.
+fn reversed(changes: &Changes, paths: &[String]) -> Changes {
+    let is_above =
+        |folder: &str| paths.iter().any(|path| path.strip_prefix(folder).is_some_and(|p| p.starts_with('/')));
+    let restored = changes.iter().filter(|(path, change)| {
+        let is_lost_folder = change.was.is_folder() && !change.now.exists();
+        paths.contains(path) || is_lost_folder && is_above(path)
+    });
+    restored.map(|(path, change)| (path.clone(), change.reversed())).collect()
 }
 
-fn message(overreach: &ScriptOverreach, not_restored: Option<&str>) -> String {
-    let undone = match not_restored {
-        None => "so all that it changed was undone: no file is changed".to_owned(),
-        Some(path) => format!("so what it changed was undone, except {path}, which could not be restored"),
-    };
-    match overreach {
-        ScriptOverreach::Lost(lost) => {
-            let named = lost.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
-            format!(
-                "[The script lost {named}, which was not asked for, {undone}. Make a folder before moving files into it. If it \
-                 is not clear which files are meant, ask.]"
-            )
-        }
-        ScriptOverreach::NotNamed(path) => {
-            format!(
-                "[The script changed {path}, which the request does not name, {undone}. Change only what it names.]"
-            )
-        }
-    }
+fn message(restored: &[&String]) -> Option<String> {
+    let named = restored.iter().take(NAMED).map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
+    let are = if restored.len() == 1 { "is" } else { "are" };
+    (!restored.is_empty()).then(|| {
+        format!(
+            "[{named} {are} as before: the request did not ask to change or delete what the script changed there. Make a folder \
+             before moving files into it. If it is not clear which files are meant, ask.]"
+        )
+    })
 }

@@ -1,13 +1,9 @@
 //! Runs whose model writes scripts (T4): what they are offered, how far a script may go, and what its result says.
 
-use windlass_machine::{CallResult, FileNeed, Phase, Run, State};
+use windlass_machine::{CallResult, FileNeed, Phase, State};
 use windlass_tools::dialect::explained_error;
 use windlass_tools::{Mode, Permissions, RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
-use windlass_vocab::{
-    Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, WorkspaceOverview, shown_path,
-};
-
-use crate::small_offer::file_need;
+use windlass_vocab::{Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, shown_path};
 
 /// The most files of a kind that a result names.
 const NAMED: usize = 10;
@@ -31,16 +27,11 @@ pub(crate) fn writes_scripts(state: &State) -> bool {
 /// or a question that the files have nothing to do with.
 /// It is offered even where it can only be refused: a script that was not allowed is refused visibly, and an answer that
 /// only shows one would look like work.
-pub(crate) fn script_selection(
-    selection: Selection,
-    run: &Run,
-    overview: Option<&WorkspaceOverview>,
-    permissions: &Permissions,
-) -> Selection {
+pub(crate) fn script_selection(selection: Selection, need: FileNeed) -> Selection {
     let selection = selection.only(RUN_COMMAND);
-    match overview.map(|overview| file_need(run, overview, permissions)) {
-        Some(FileNeed::None) => selection.without(&[RUN_COMMAND]),
-        Some(FileNeed::Look | FileNeed::Change) | None => selection,
+    match need {
+        FileNeed::None => selection.without(&[RUN_COMMAND]),
+        FileNeed::Look | FileNeed::Change => selection,
     }
 }
 
@@ -65,7 +56,7 @@ pub(crate) fn workspace_use(state: &State, permissions: &Permissions) -> Workspa
     }
 }
 
-/// Whether the result of a call names the files that it changed.
+/// Whether the result of a call is told as that of a script: with the files that it changed, and errors explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChangeNote {
     Added,
@@ -73,7 +64,7 @@ pub(crate) enum ChangeNote {
 }
 
 impl ChangeNote {
-    /// Returns whether the result of a call with this snapshot names the files that it changed.
+    /// Returns whether a call with this snapshot is a script.
     pub(crate) fn of(state: &State, snapshot: SnapshotKind) -> Self {
         match snapshot {
             SnapshotKind::Workspace if writes_scripts(state) => Self::Added,

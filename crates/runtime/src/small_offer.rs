@@ -1,4 +1,4 @@
-//! Which built-in tools a small model is not offered (T2): those that the request can't need, that could only be denied, or
+//! What a request needs of the files, and which built-in tools a small model is not offered (T2): those that the request can't need, that could only be denied, or
 //! whose answer the overview has. A small model uses what it is shown, needed or not: asked for the capital of Portugal,
 //! with a tool that writes files, it writes a file; with one that reads what it was shown, it reads that for ever. Some
 //! call `read_file` without having been told of it, again and again if it is refused: then it is run.
@@ -39,6 +39,7 @@ impl UnofferedTools {
 pub(crate) fn unneeded_tools(
     run: &Run,
     overview: Option<&WorkspaceOverview>,
+    need: FileNeed,
     request: &str,
     permissions: &Permissions,
 ) -> UnofferedTools {
@@ -49,9 +50,8 @@ pub(crate) fn unneeded_tools(
     if !request.contains("://") {
         unneeded.refused.push(FETCHING);
     }
-    let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
-    let Some(overview) = overview.filter(|overview| is_first && !overview.is_for_judge) else { return unneeded };
-    let need = file_need(run, overview, permissions);
+    let is_shown = |overview: &&WorkspaceOverview| is_first_request(run) && !overview.is_for_judge;
+    let Some(overview) = overview.filter(is_shown) else { return unneeded };
     if need != FileNeed::Change {
         unneeded.refused.extend(CHANGING_TOOLS);
     }
@@ -82,11 +82,14 @@ pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> UnofferedTools {
     }
 }
 
-/// Returns what the request needs of the tools that work with files. Later runs may go on with what was said before: "Yes, do
-/// it."
+/// Whether the run began with the first message of the conversation. Later ones may go on with what was said: "Yes, do it."
+fn is_first_request(run: &Run) -> bool {
+    run.id == RunId(1) && run.started.retry_of.is_none()
+}
+
+/// Returns what the request needs of the files, by its words and theirs.
 pub(crate) fn file_need(run: &Run, overview: &WorkspaceOverview, permissions: &Permissions) -> FileNeed {
-    let is_first = run.id == RunId(1) && run.started.retry_of.is_none();
-    if !is_first || run.policy().unasked_changes == UnaskedChanges::Allow {
+    if !is_first_request(run) || run.policy().unasked_changes == UnaskedChanges::Allow {
         return FileNeed::Change;
     }
     let has_none = overview.files.is_empty() && !overview.is_cut;
@@ -94,7 +97,7 @@ pub(crate) fn file_need(run: &Run, overview: &WorkspaceOverview, permissions: &P
     if knows_all && run.is_general_question(overview) {
         return FileNeed::None;
     }
-    run.file_need(&paths(overview))
+    run.file_need_by_words(&paths(overview))
 }
 
 fn paths(overview: &WorkspaceOverview) -> BTreeSet<String> {

@@ -3,7 +3,7 @@
 //! after the conversation and never recorded, so that the part that providers cache stays the same.
 //!
 //! The reminders, in this order, each only where it applies: environment → prefer tools, or honesty where there are none
-//! → file links → platform.
+//! → file links → platform. A short prompt has one instead: the request, what is done of it and what is left.
 
 pub(crate) mod passages;
 mod plan;

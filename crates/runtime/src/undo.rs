@@ -18,6 +18,7 @@ use windlass_vocab::{FileState, Hash, LeaseTaken, NewerRecord, Record, SessionId
 
 use crate::clock::Clock;
 use crate::opening::{lease_taken, nonce};
+use crate::restore_files::{on_disk, restore_files};
 use crate::session_writer::SessionWriter;
 use crate::undo_report::{UndoConflict, UndoError, UndoMode, UndoReport, UndoRequest};
 
@@ -115,13 +116,9 @@ impl UndoFiles {
         session: SessionId,
         started: &UndoStarted,
     ) -> Result<BTreeMap<String, String>, StoreError> {
-        let mut contents = HashMap::new();
-        for hash in started.changes.values().filter_map(|change| change.now.blob()) {
-            contents.extend(self.store.blob(hash).await?.map(|content| (hash, content)));
-        }
         let (workspace, secrets) = (Arc::clone(&self.workspace), Arc::clone(&self.secrets));
         let (changes, mark) = (started.changes.clone(), format!("{session}-{}", started.undo));
-        Ok(on_disk(move || workspace.restore(&changes, &contents, &secrets, &mark)).await)
+        restore_files(self.store.as_ref(), workspace, secrets, changes, mark).await
     }
 
     async fn conflicts_with_diffs(
@@ -198,18 +195,6 @@ fn described(state: &FileState) -> String {
         FileState::Folder { mode, .. } => format!("a folder with mode {mode:04o}"),
         state if *state == FileState::OUT_OF_REACH => "something that can't be reached".to_owned(),
         FileState::Unkept { size, .. } => format!("something of {size} bytes whose content is not kept"),
-    }
-}
-
-/// Runs blocking disk work. A panic in it is propagated to the caller: the journal must not record the work as done.
-async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            // Only a runtime that is shutting down drops blocking work; nobody awaits the result then.
-            Err(_) => std::future::pending().await,
-        },
     }
 }
 

@@ -22,6 +22,7 @@ use crate::call_permission::{
     CallPermission, about_call, insert_warning, outside_text_warning, verdict_on_this_call, verdict_with_preview,
     with_preview,
 };
+use crate::dialect::repair_of;
 use crate::names::{self, wire_name};
 use crate::quoted::quoted;
 use crate::registry::RegisteredTool;
@@ -145,7 +146,7 @@ impl Offer {
     pub fn prepare(&self, call: &ReplyCall, permissions: &Permissions, grants: &[Grant]) -> PreparedCall {
         let mut parsed = arguments::parse(&call.arguments);
         if let Some(written) = &call.mended {
-            parsed.repairs.push(Repair::Syntax);
+            parsed.repairs.push(repair_of(&parsed.json, written));
             parsed.raw = Some(written.clone());
         }
         if let Some(index) = names::exact(&call.name, &self.inner.hidden) {

@@ -154,6 +154,6 @@ pub struct ReplyCall {
     pub name: String,
     /// The arguments as written; any text, not necessarily JSON.
     pub arguments: String,
-    /// The whole call as written, where it could be parsed only after a repair.
+    /// The whole call as written, where it could be parsed or run only after a repair.
     pub mended: Option<String>,
 }

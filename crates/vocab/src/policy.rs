@@ -146,7 +146,8 @@ policy! {
     /// Whether the model is shown what the workspace holds before the request (C1).
     overview: Overview = default, tighter: overview;
     /// Whether a person is asked about changes to files that the request did not ask for: any change where it is a
-    /// question, and deleting what it does not name.
+    /// question, deleting what it does not name, and changing what it does not name after what it names. What a script did so
+    /// is restored.
     unasked_changes: UnaskedChanges = default, tighter: unasked_changes;
     /// How many tools besides the core tools a run offers where there are more than thirty: those that fit the request best
     /// (S4). The others can be looked for. 0: all of them. The number of a model's own entry counts more.

@@ -27,7 +27,7 @@ pub enum ReplyFault {
         /// The others.
         files: Vec<String>,
     },
-    /// The request lists files of which only some were changed.
+    /// Files that the request lists beside one that was changed, or asks to be moved, are as they were.
     NotChanged {
         /// The others.
         files: Vec<String>,

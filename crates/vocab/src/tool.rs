@@ -209,6 +209,8 @@ pub enum Repair {
     Dropped,
     /// A required argument was given by another name of the same.
     Renamed,
+    /// A script used modules that it did not import.
+    Imports,
 }
 
 impl Repair {
@@ -227,6 +229,7 @@ impl Repair {
             Self::Wrapped => "one value for a list",
             Self::Dropped => "null for nothing",
             Self::Renamed => "argument by another name",
+            Self::Imports => "missing imports",
         }
     }
 }

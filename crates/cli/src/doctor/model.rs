@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use windlass::door::ResolvedModel;
 use windlass_provider::abilities::Ability;
 use windlass_provider::known_models::known_model;
-use windlass_provider::known_models::measured::{best_measurement, better_preset, better_with_scripts};
+use windlass_provider::known_models::measured::{better_preset, better_with_scripts, measurement_in_use};
 use windlass_provider::server_kind::ServerKind;
 use windlass_provider::{ListedModel, ListingError};
 use windlass_setup::agent;
@@ -138,11 +138,11 @@ fn check_model(
 /// Says how the model did in file jobs, where that was measured, and what to do where this preset is not best for it.
 fn file_jobs(model: &ResolvedModel, preset: &str) -> Option<Check> {
     let (server, id) = (model.kind(), model.id.as_str());
-    let best = best_measurement(server, id)?;
     let dialect = model.figures.dialect_of(server, id).unwrap_or(Dialect::Native);
+    let best = measurement_in_use(server, id, Some(dialect))?;
     let check = |used: String| Check::ok("measured", format!("{}; {used}", jobs_text(best)));
     let better = better_preset(server, id, preset, dialect);
-    let scripts = better_with_scripts(server, id).filter(|_| dialect != Dialect::Script).map(scripts_text);
+    let scripts = better_with_scripts(server, id, Some(dialect)).map(scripts_text);
     let advice: Vec<String> = better.map(preset_text).into_iter().chain(scripts).collect();
     let said = match better {
         Some(_) => check(format!("the preset {preset} is used")),
@@ -287,7 +287,7 @@ mod tests {
         let scripts = "try --preset local-model --dialect script --allow run_command: it did 67 of 120";
         assert_eq!(said("local-model", None), ("both are used".to_owned(), Some(scripts.to_owned())));
         let in_use = said("local-model", Some(Dialect::Script));
-        assert_eq!(in_use, ("your settings have calls as script and the preset local-model".to_owned(), None));
+        assert_eq!(in_use, ("both are used".to_owned(), None));
         assert_eq!(
             said("default", None),
             (

@@ -12,7 +12,7 @@ use windlass_provider::{DeclaredModel, ListingError};
 use windlass_setup::models::memory::RememberedModel;
 use windlass_setup::models::{LocalServer, models_of};
 use windlass_setup::settings::{ModelEndpoint, SettingOrigin};
-use windlass_vocab::{Dialect, ModelRole};
+use windlass_vocab::ModelRole;
 
 use super::measured::{jobs_text, preset_text, scripts_text};
 use super::row::{ModelRow, chain_rows};
@@ -235,7 +235,7 @@ fn push_jobs(text: &mut String, row: &ModelRow) {
     if let Some(best) = row.best {
         *text += &format!("    {}\n", jobs_text(best));
     }
-    if let Some(scripts) = row.scripts.filter(|_| row.dialect != Some(Dialect::Script)) {
+    if let Some(scripts) = row.scripts {
         *text += &format!("    {}\n", scripts_text(scripts));
     }
 }

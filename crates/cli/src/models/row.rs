@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use windlass::door::{ModelFigures, ResolvedModel};
 use windlass_provider::DeclaredModel;
 use windlass_provider::abilities::{Abilities, Ability};
-use windlass_provider::known_models::measured::{MeasuredModel, best_measurement, better_with_scripts, measurements};
+use windlass_provider::known_models::measured::{MeasuredModel, better_with_scripts, measurement_in_use, measurements};
 use windlass_provider::known_models::{KnownModel, known_model, list_prices};
 use windlass_provider::server_kind::ServerKind;
 use windlass_setup::models::memory::RememberedModel;
@@ -30,7 +30,7 @@ pub(crate) struct ModelRow {
     pub(super) dialect: Option<Dialect>,
     /// How it did in file jobs, with each setting that was measured.
     pub(super) measured: Vec<&'static MeasuredModel>,
-    /// The measurement with the best setting.
+    /// The measurement with the best setting, or with scripts where it writes them.
     pub(super) best: Option<&'static MeasuredModel>,
     /// The measurement with scripts, if it is better.
     pub(super) scripts: Option<&'static MeasuredModel>,
@@ -85,8 +85,8 @@ impl ModelRow {
             probed: None,
             dialect: figures.dialect_of(kind, id),
             measured: measurements(kind, id),
-            best: best_measurement(kind, id),
-            scripts: better_with_scripts(kind, id),
+            best: measurement_in_use(kind, id, figures.dialect_of(kind, id)),
+            scripts: better_with_scripts(kind, id, figures.dialect_of(kind, id)),
             in_use: false,
         }
     }

@@ -10,7 +10,7 @@ use windlass_vocab::{
 
 use super::request::name_tokens;
 use crate::call::Call;
-use crate::file_names::{may_mean, names_file};
+use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;
 
 /// The most bytes kept of a request, and characters of a command or of a call's arguments.
@@ -76,9 +76,7 @@ pub(crate) struct RunEvidence {
     changes: BTreeMap<String, Change>,
     more_changes: u32,
     /// Set where a comparison could not see all files.
-    has_unseen_changes: bool,
-    /// Set where a command ran that may have changed files elsewhere.
-    has_open_commands: bool,
+    pub(crate) has_unseen_changes: bool,
     commands: Vec<String>,
     elsewhere: BTreeSet<ToolName>,
     /// Paths that child sessions report as changed.
@@ -195,20 +193,12 @@ impl RunEvidence {
         }
     }
 
-    /// Notes a command, which may have changed files that no comparison shows, unless it is a script.
+    /// Notes a command, which may have changed files that no comparison shows. Of a script the comparison shows all.
     fn ran_command(&mut self, request: &CallRequested, arguments: &str, effects: EffectsShownBy) {
-        if request.snapshot != SnapshotKind::Workspace {
-            return;
-        }
-        self.has_open_commands |= effects == EffectsShownBy::Arguments;
-        if self.commands.len() < EFFECTS {
+        let is_open = request.snapshot == SnapshotKind::Workspace && effects == EffectsShownBy::Arguments;
+        if is_open && self.commands.len() < EFFECTS {
             self.commands.push(one_line(&command_of(arguments), COMMAND_CHARS));
         }
-    }
-
-    /// Whether nothing but what the records show can have been changed.
-    pub(crate) fn shows_all_changes(&self) -> bool {
-        !self.has_unseen_changes && !self.has_open_commands && self.elsewhere.is_empty()
     }
 
     /// Observes what a call left behind.
@@ -238,6 +228,11 @@ impl RunEvidence {
         self.changes.iter().any(|(path, change)| may_mean(name, path) && change.now.exists())
             || self.effects.iter().any(|arguments| name_tokens(arguments).any(|token| may_mean(name, token)))
             || self.by_steps.iter().any(|path| may_mean(name, path))
+    }
+
+    /// Whether the workspace may have files that no comparison sees, because they are ignored.
+    pub(crate) fn ignores_files(&self) -> bool {
+        self.files.iter().any(|path| base_name(path) == ".gitignore")
     }
 
     /// Whether any call was finished.
@@ -287,7 +282,8 @@ impl RunEvidence {
 }
 
 /// Whether a path is what an interpreter leaves behind, and nobody's work.
-fn is_by_product(path: &str) -> bool {
+#[must_use]
+pub fn is_by_product(path: &str) -> bool {
     path.split('/').any(|part| part == "__pycache__")
 }
 

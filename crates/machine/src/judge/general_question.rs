@@ -3,10 +3,10 @@
 
 use windlass_vocab::WorkspaceOverview;
 
-use super::language::{is_one_of, plain};
+use super::language::{begins_with, contains_words, is_one_of, plain};
 use super::request::{RequestKind, read_request};
 
-/// Shorter words say too little of what a text is about.
+/// Shorter words have to stand in a text as they are.
 const SHORTEST: usize = 4;
 
 /// Whether a request is a question about none of these files: it names none, has no word for files, and none of its words
@@ -20,8 +20,16 @@ pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -
     let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
     let texts: Vec<String> = texts.map(|text| plain(text)).collect();
     let lower = plain(request);
-    let mut words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| tells_topic(word));
-    !words.any(|word| texts.iter().any(|text| text.contains(stem(word))))
+    let is_greeting = begins_with(&lower, |language| language.talk);
+    let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| tells_topic(word));
+    let words: Vec<&str> = words.collect();
+    let is_in = |word: &&str| texts.iter().any(|text| has_word(text, word));
+    (is_greeting || !words.is_empty()) && !words.iter().any(is_in)
+}
+
+/// Whether a text has a word, or a form of it.
+fn has_word(text: &str, word: &str) -> bool {
+    if word.chars().count() < SHORTEST { contains_words(text, word) } else { text.contains(stem(word)) }
 }
 
 /// Whether a word says what a question is about.
@@ -30,8 +38,7 @@ fn tells_topic(word: &str) -> bool {
     let is_common = is_known(|language| language.common_words)
         || is_known(|language| language.question_words)
         || is_known(|language| language.weak_question_words);
-    // A number may be what is asked for.
-    !is_common && (word.chars().count() >= SHORTEST || word.chars().any(|letter| letter.is_ascii_digit()))
+    !is_common && word.chars().count() > 1
 }
 
 /// Returns a word without the end that its forms differ in.
@@ -66,6 +73,9 @@ mod tests {
             ("When was the trip to Faro?", false),
             ("What happened in 2019?", false),
             ("What is in mail.ini?", false),
+            ("What is the sum?", false),
+            ("How old is Bo?", true),
+            ("What is the a?", false),
             ("Which of the files is the oldest?", false),
             ("Change the port to 25.", false),
         ] {

@@ -57,9 +57,11 @@ pub(super) struct Language {
     pub(super) clause_words: &'static str,
     /// Words of requests that a listing answers, without reading files.
     pub(super) listing_words: &'static str,
+    /// Words for several files.
+    pub(super) files_words: &'static str,
     /// Words for every file of a kind.
     pub(super) all_words: &'static str,
-    /// Words for every place of the workspace.
+    /// Words of requests that may be about files that they do not name.
     pub(super) everywhere_words: &'static str,
     /// Words of requests that may ask for files to be moved or renamed.
     pub(super) moving_words: &'static str,
@@ -113,7 +115,7 @@ const ENGLISH: Language = Language {
     addresses: "you",
     joins: "and; then; or; also; please; finally; afterwards",
     before_names: "the; file; files; both; my",
-    list_words: "and; or; as; well; in; also; &",
+    list_words: "and; as; well; in; also; &",
     target_before: "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
     target_into: "to; into; as",
     file_nouns: "file; files; folder; folders; directory; directories; subfolder; readme; changelog; makefile",
@@ -121,7 +123,8 @@ const ENGLISH: Language = Language {
     question_words: "what; which; who; whose; where; why; how; what's; who's; where's",
     weak_question_words: "is; are; was; were; does; do; did; has; have; when; can; could; will; would; should; am; isn't; aren't; \
         doesn't; any",
-    common_words: "many; much; this; that; these; those; there; with; from; into; about; your; mine; ours; they; them; their; \
+    common_words: "the; of; in; on; at; to; it; its; and; or; for; an; my; me; you; we; us; our; not; no; be; as; by; if; so; up; out; \
+        old; new; all; one; two; sum; total; average; count; number; result; answer; say; use; get; got; let; many; much; this; that; these; those; there; with; from; into; about; your; mine; ours; they; them; their; \
         been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; just; \
         only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; name; \
         word; words; long; short; good; best; first; last; next; over; under; between; after; before",
@@ -138,6 +141,7 @@ const ENGLISH: Language = Language {
     clause_words: "but; except",
     listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
+    files_words: "files",
     all_words: "all; every; each",
     everywhere_words: "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
         imports; references; tests",
@@ -227,14 +231,15 @@ const GERMAN: Language = Language {
     addresses: "du",
     joins: "und; dann; danach",
     before_names: "die; datei; dateien; beide",
-    list_words: "und; oder; sowie; auch; in",
+    list_words: "und; sowie; auch; in",
     target_before: "datei; namens; in; nach; als; eine; die; neue",
     target_into: "nach; als",
     file_nouns: "datei; dateien; ordner; verzeichnis",
     relatives: "die; der; das; welche; von; über; für",
     question_words: "was; welche; welcher; welches; wer; wo; warum; wieso; wie; wann; wieviele",
     weak_question_words: "ist; sind; hat; haben; gibt; kann",
-    common_words: "viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; heute; \
+    common_words: "der; die; das; den; dem; des; ein; in; im; an; am; zu; und; oder; für; mit; von; ich; du; wir; es; er; sie; so; \
+        summe; anzahl; viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; heute; \
         hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
     advice: "wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied",
     talk: "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
@@ -242,6 +247,7 @@ const GERMAN: Language = Language {
     exclusions: "nicht; außer; ohne; nur",
     clause_words: "außer",
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
+    files_words: "dateien",
     all_words: "alle; allen; jede; jeder",
     everywhere_words: "überall; alles; projekt; verweise; tests",
     moving_words: "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \

@@ -32,7 +32,7 @@ pub(crate) struct RequestReading {
     /// Of these, the ones that it asks to be moved away or renamed.
     pub(crate) to_move: Vec<String>,
     /// Set when its orders only move, rename or delete.
-    pub(crate) only_relocates: bool,
+    pub(crate) only_moves_or_deletes: bool,
     /// Set when text answers it: a request for advice.
     pub(crate) is_advice: bool,
     /// Set when it is mere talk: it begins so, orders nothing and is not about files.
@@ -61,7 +61,7 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         to_write: Vec::new(),
         to_change: Vec::new(),
         to_move: Vec::new(),
-        only_relocates: true,
+        only_moves_or_deletes: true,
         is_advice: false,
         is_talk: false,
         is_about_files: false,
@@ -85,13 +85,13 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
             if order.is_change(&reading.existing, &targets) {
                 reading.kind = RequestKind::Change;
             }
-            reading.only_relocates &= order.relocates();
+            reading.only_moves_or_deletes &= order.moves_or_deletes();
             reading.to_move.extend(order.moved_files(files));
-            reading.to_change.extend(order.sources(&reading.existing, &targets));
+            reading.to_change.extend(order.files_to_change(&reading.existing, &targets));
             reading.to_write.extend(targets);
         }
     }
-    reading.only_relocates &= orders;
+    reading.only_moves_or_deletes &= orders;
     reading.to_write.sort();
     reading.to_write.dedup();
     if reading.kind == RequestKind::Other && asks && !orders {
@@ -108,14 +108,18 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
 
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
 /// that is named only to be excluded is left out.
-fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
+pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for clause in sentences(text).flat_map(clauses) {
-        let excluded = has_phrase(&plain(clause), |language| language.exclusions);
+        // A word such as "not" excludes the names behind it.
+        let excluded = |before: &str| has_phrase(&plain(before), |language| language.exclusions);
+        let mut rest = clause;
         for token in name_tokens(clause) {
-            found.extend(meant(token, files).filter(|_| !excluded).cloned());
+            rest = rest.split_once(token).map_or("", |(_, after)| after);
+            let before = &clause[..clause.len() - rest.len()];
+            found.extend(meant(token, files).filter(|_| !excluded(before)).cloned());
         }
-        if !excluded {
+        if !excluded(clause) {
             found.extend(by_pattern(clause, files));
         }
     }
@@ -136,7 +140,8 @@ pub(super) fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f 
 /// Returns the files that `*.txt`, or `all .txt files`, stands for.
 fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
     let lower = plain(clause);
-    let for_all = has_phrase(&lower, |language| language.all_words);
+    let for_all =
+        has_phrase(&lower, |language| language.all_words) || has_phrase(&lower, |language| language.files_words);
     let ending = lower.split(|letter: char| letter.is_whitespace() || "`'\",()".contains(letter)).find_map(|token| {
         let ending = token.strip_prefix("*.").or_else(|| token.strip_prefix('.').filter(|_| for_all))?;
         let ending = ending.trim_end_matches(['.', ',', ':', '?', '!']);
@@ -333,29 +338,31 @@ impl Order<'_, '_> {
         found
     }
 
-    fn verb(&self) -> &str {
+    fn verb_word(&self) -> &str {
         self.words().first().map_or("", |(verb, _)| verb.as_str())
     }
 
     /// Whether the files that it names are moved away or renamed.
     fn moves(&self) -> bool {
-        is_one_of(self.verb(), |language| language.move_verbs)
-            && !is_one_of(self.verb(), |language| language.copy_verbs)
+        is_one_of(self.verb_word(), |language| language.move_verbs)
+            && !is_one_of(self.verb_word(), |language| language.copy_verbs)
     }
 
     /// Whether it moves, renames or deletes.
-    fn relocates(&self) -> bool {
-        self.moves() || is_one_of(self.verb(), |language| language.delete_verbs)
+    fn moves_or_deletes(&self) -> bool {
+        self.moves() || is_one_of(self.verb_word(), |language| language.delete_verbs)
     }
 
     /// Returns the files that it asks to be moved away or renamed: those right behind the verb. "Move the heading of a.md" does
     /// not move a file.
     fn moved_files(&self, files: &BTreeSet<String>) -> Vec<String> {
         let is_filler = |word: &str| {
-            is_one_of(word, |language| language.list_words) || is_one_of(word, |language| language.before_names)
+            is_one_of(word, |language| language.joins) || is_one_of(word, |language| language.before_names)
         };
         let named = |(word, written): &(String, &str)| {
-            let path = name_tokens(written).next().and_then(|token| meant(token, files));
+            // "a.py's" is about something in the file.
+            let is_whole = |token: &&str| !written.contains(&format!("{token}'")) || written.starts_with('\'');
+            let path = name_tokens(written).next().filter(is_whole).and_then(|token| meant(token, files));
             (path.is_some() || is_filler(word)).then(|| path.cloned())
         };
         let words = self.words().iter().skip(1).filter(|_| self.moves());
@@ -363,7 +370,7 @@ impl Order<'_, '_> {
     }
 
     /// Returns the files of these that an order to change something names.
-    fn sources(&self, existing: &[String], targets: &[String]) -> Vec<String> {
+    fn files_to_change(&self, existing: &[String], targets: &[String]) -> Vec<String> {
         if self.verb == OrderVerb::Make {
             return Vec::new();
         }

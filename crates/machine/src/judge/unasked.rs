@@ -1,67 +1,56 @@
-//! Changes that the request did not ask for: which need a person, and which of a script's are undone.
+//! Changes that the request did not ask for: which need a person, and which files are restored after a script.
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
+use windlass_vocab::{Change, Changes, FileState, RunId, UnaskedChange, UnaskedChanges};
 
-use super::request::{RequestKind, read_request};
+use super::evidence::is_by_product;
+use super::request::{RequestKind, existing_files, read_request};
 use crate::control::Run;
-
-/// What a script changed though the request did not ask for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ScriptOverreach {
-    /// These files are lost.
-    Lost(Vec<String>),
-    /// This file is not named, though others are that the script changed.
-    NotNamed(String),
-}
+use crate::file_names::names_file;
 
 impl Run {
-    /// Returns what a script changed though the request did not ask for it; `None` where the policy does not ask.
+    /// Returns the files that a script changed though the request did not ask for it, and that are restored: those it lost,
+    /// and those that it names and the request does not, where it also changed one that the request names. Later requests
+    /// go on with what was said before.
     #[must_use]
-    pub fn unasked_by_script(&self, changes: &Changes) -> Option<ScriptOverreach> {
-        if self.policy().unasked_changes == UnaskedChanges::Allow {
-            return None;
-        }
-        let lost = self.lost_by_script(changes);
-        if !lost.is_empty() {
-            return Some(ScriptOverreach::Lost(lost));
+    pub fn unasked_by_script(&self, script: &str, changes: &Changes) -> Vec<String> {
+        let is_first = self.id == RunId(1) && self.started.retry_of.is_none();
+        if self.policy().unasked_changes == UnaskedChanges::Allow || !is_first {
+            return Vec::new();
         }
         let text = &self.evidence.request.text;
-        let names_one = changes.keys().any(|path| is_named(text, path));
-        let others = changes.iter().filter(|(_, change)| change.was.exists() && !change.was.is_folder());
-        let path = self.unnamed_change(others.map(|(path, _)| path.as_str())).filter(|_| names_one);
-        path.or_else(|| self.changed_otherwise(changes)).map(ScriptOverreach::NotNamed)
-    }
-
-    /// Returns a file that the request does not name and that a script changed in another way than asked for: its text, where
-    /// files are only to be moved or deleted, or its place, where they are only to be deleted.
-    fn changed_otherwise(&self, changes: &Changes) -> Option<String> {
-        let text = &self.evidence.request.text;
-        let request = read_request(text, &self.evidence.files);
-        let is_otherwise = |change: &Change| match (change.was.blob(), change.now.blob()) {
-            (Some(was), Some(now)) => was != now,
-            (Some(_), None) => !request.may_move,
-            (None, _) => false,
-        };
-        let mut paths = changes.iter().filter(|(_, change)| is_otherwise(change)).map(|(path, _)| path);
-        paths.find(|path| request.only_relocates && !is_named(text, path)).cloned()
+        let mut unasked = self.lost_by_script(changes);
+        let is_edited = |change: &Change| change.was.blob().is_some() && change.now.blob().is_some();
+        let edited = changes.iter().filter(|(path, change)| is_edited(change) && names_file(script, path));
+        let edited = edited.map(|(path, _)| path.as_str());
+        if changes.keys().any(|path| is_named(text, path)) {
+            unasked.extend(self.unnamed_changes(edited));
+        }
+        unasked
     }
 
     /// Returns the files that a script lost unasked: they are gone, and so is their content. Where files may be moved, as many
-    /// new ones may be what became of them.
+    /// new ones may be what became of them. What the run made itself it may delete.
     fn lost_by_script(&self, changes: &Changes) -> Vec<String> {
-        let kept =
-            |was: &FileState| changes.values().any(|change| was.blob().is_some() && was.blob() == change.now.blob());
+        let is_kept = |was: &FileState| {
+            let has_it = |now: &FileState| was.is_same_thing(now) || (was.blob().is_some() && was.blob() == now.blob());
+            changes.values().any(|change| has_it(&change.now))
+        };
         let is_gone = |change: &Change| change.was.exists() && !change.was.is_folder() && !change.now.exists();
-        let gone = changes.iter().filter(|(_, change)| is_gone(change) && !kept(&change.was));
+        let made = self.evidence.changes().created;
+        let is_own = |path: &String| is_by_product(path) || made.contains(path);
+        let gone = changes.iter().filter(|(path, change)| is_gone(change) && !is_kept(&change.was) && !is_own(path));
         let gone: Vec<&String> = gone.map(|(path, _)| path).collect();
-        let had = |now: &FileState| changes.values().any(|change| now.blob() == change.was.blob());
-        let is_new = |change: &&Change| !change.was.exists() && change.now.blob().is_some() && !had(&change.now);
-        let made = changes.values().filter(is_new).count();
+        let had =
+            |now: &FileState| changes.values().any(|change| now.blob().is_some() && now.blob() == change.was.blob());
+        let is_new = |change: &&Change| {
+            !change.was.exists() && change.now.exists() && !change.now.is_folder() && !had(&change.now)
+        };
+        let new = changes.values().filter(is_new).count();
         let text = &self.evidence.request.text;
         let request = read_request(text, &self.evidence.files);
-        if request.may_move && gone.len() <= made {
+        if request.may_move && gone.len() <= new {
             return Vec::new();
         }
         gone.into_iter().filter(|path| !request.may_delete || !is_named(text, path)).cloned().collect()
@@ -86,28 +75,37 @@ impl Run {
         if let Some(path) = unnamed {
             return Some(UnaskedChange::Deletes { path: path.clone() });
         }
-        let names_one = self.evidence.changes().paths().any(|path| is_named(request, path));
+        let done = self.evidence.changes();
         let paths = changes.iter().map(|path| path.trim_start_matches("./"));
-        let path = self.unnamed_change(paths).filter(|_| names_one)?;
-        Some(UnaskedChange::NotNamed { path })
+        let mut unnamed =
+            if done.paths().any(|path| is_named(request, path)) { self.unnamed_changes(paths) } else { vec![] };
+        unnamed.pop().map(|path| UnaskedChange::NotNamed { path })
     }
 
-    /// Returns the first of these files that exists and that the request does not name. It counts where one that it names is
+    /// Returns those of these files that exist and that the request does not name. They count where one that it names is
     /// changed as well: a model that does not know when it is done goes on with the next file.
-    fn unnamed_change<'p>(&self, mut changes: impl Iterator<Item = &'p str>) -> Option<String> {
+    fn unnamed_changes<'p>(&self, changes: impl Iterator<Item = &'p str>) -> Vec<String> {
         let evidence = &self.evidence;
         let text = &evidence.request.text;
         let request = read_request(text, &evidence.files);
         if request.kind != RequestKind::Change || request.is_about_all {
-            return None;
+            return Vec::new();
         }
         let made = evidence.changes().created;
         let existed = |path: &str| evidence.files.contains(path) && !made.iter().any(|made| made == path);
-        changes.find(|path| existed(path) && !is_named(text, path)).map(str::to_owned)
+        changes.filter(|path| existed(path) && !is_mentioned(text, path)).map(str::to_owned).collect()
     }
+}
+
+/// Whether a request mentions this file in any way: by its path or name, by a pattern, or by a folder that it is in.
+fn is_mentioned(request: &str, path: &str) -> bool {
+    let folders = path.split('/').rev().skip(1);
+    is_named(request, path)
+        || names_file(request, path)
+        || folders.into_iter().any(|folder| names_file(request, folder))
 }
 
 /// Whether a request names this file, by its path, its name or a pattern.
 fn is_named(request: &str, path: &str) -> bool {
-    !read_request(request, &BTreeSet::from([path.to_owned()])).existing.is_empty()
+    !existing_files(request, &BTreeSet::from([path.to_owned()])).is_empty()
 }

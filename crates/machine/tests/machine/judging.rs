@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use proptest::prelude::{ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
-use windlass_machine::{Fact, legal};
+use windlass_machine::{ChangeStage, Fact, legal};
 use windlass_vocab::{
-    CommandExit, Dialect, EffectClass, EndReason, EndsBy, Message, MissingChange, Nudge, NudgeCause, Nudged,
-    OutcomeKind, OverviewFile, PinnedContext, ReplyFault, RunModel, TurnMode, UnaskedChange, WorkspaceOverview,
+    CallId, Change, Changes, CommandExit, Dialect, EffectClass, EndReason, EndsBy, FileState, FilesChanged, Hash,
+    Message, MissingChange, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile, PinnedContext, ReplyFault, RunId,
+    RunModel, TurnId, TurnMode, UnaskedChange, WorkspaceOverview,
 };
 
 use crate::support::{KEEPS, Move, World, call, policy};
@@ -165,6 +166,76 @@ fn changes_that_were_not_asked_for_need_a_person() {
     assert_eq!(unasked("local-model", "Delete all .txt files", &prices, &prices), None);
     assert_eq!(unasked("local-model", "Set apples to 3 in prices.txt", &prices, &[]), None);
     assert_eq!(unasked("local-model", "Can you fix the prices?", &prices, &[]), None);
+}
+
+// proves X4: of a script's changes, the files are restored that the request did not ask to lose or change
+#[test]
+fn what_a_script_did_unasked_is_known_by_the_comparison() {
+    let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
+    let change = |path: &str, was: Option<u8>, now: Option<u8>| {
+        let state = |number: Option<u8>| number.map_or(FileState::Absent, file);
+        (path.to_owned(), Change { was: state(was), now: state(now) })
+    };
+    let unasked = |preset: &str, request: &'static str, script: &str, changes: Vec<(String, Change)>| {
+        let world = with_files(World::new(preset, vec![]), request, &["a.txt", "b.txt", "docs/c.txt"]);
+        let changes: Changes = changes.into_iter().collect();
+        world.state.control.run.as_ref().expect("a run").unasked_by_script(script, &changes)
+    };
+    let gone = |path| vec![change(path, Some(1), None)];
+    let both = || vec![change("a.txt", Some(1), Some(2)), change("b.txt", Some(1), Some(2))];
+    let names_b = "for f in ('a.txt', 'b.txt'): ...";
+    for (request, script, changes, restored) in [
+        ("Delete what is not needed.", "", gone("a.txt"), vec!["a.txt"]),
+        ("Delete a.txt.", "", gone("a.txt"), vec![]),
+        ("Delete a.txt because it is not used.", "", gone("a.txt"), vec![]),
+        ("Delete the .txt files.", "", gone("a.txt"), vec![]),
+        ("Fix a.txt.", "", gone("a.txt"), vec!["a.txt"]),
+        ("Rename a.txt to d.txt.", "", vec![change("a.txt", Some(1), None), change("d.txt", None, Some(1))], vec![]),
+        ("Rename a.txt to d.txt.", "", vec![change("a.txt", Some(1), None), change("d.txt", None, Some(2))], vec![]),
+        ("Set x to 2 in a.txt.", names_b, both(), vec!["b.txt"]),
+        ("Set x to 2 in a.txt.", "for f in os.listdir('.'): ...", both(), vec![]),
+        ("Set x to 2 in a.txt, everywhere.", names_b, both(), vec![]),
+        ("Set x to 2 in a.txt and b.txt.", names_b, both(), vec![]),
+        ("Fix the program.", names_b, both(), vec![]),
+    ] {
+        assert_eq!(unasked("local-model", request, script, changes.clone()), restored, "{request} {script}");
+        assert_eq!(unasked("default", request, script, changes), Vec::<String>::new(), "the row is off");
+    }
+}
+
+// proves S2: how far a run has come is told by what its records show
+#[test]
+fn the_progress_of_a_run_follows_its_request() {
+    let stage = |request: &'static str, changed: &[&str]| {
+        let mut world =
+            world(request, &["a.ini", "b.ini", "c.md"], vec![Move::Calls(vec![call("t0", EffectClass::ReadOnly)])]);
+        let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
+        let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
+        let change = |path: &&str| ((*path).to_owned(), Change { was: file(1), now: file(2) });
+        world.put(Fact::FilesChanged(FilesChanged {
+            call,
+            changes: changed.iter().map(change).collect(),
+            unseen: None,
+        }));
+        world.state.control.run.as_ref().expect("a run").progress().stage
+    };
+    let nothing =
+        |paths: &[&str]| ChangeStage::Nothing { to_rewrite: paths.iter().map(|path| (*path).to_owned()).collect() };
+    let begun = |paths: &[&str]| ChangeStage::Begun { left: paths.iter().map(|path| (*path).to_owned()).collect() };
+    for (request, changed, expected) in [
+        ("What is the port in a.ini?", &[][..], ChangeStage::NotAsked),
+        ("Set the port to 80 in a.ini.", &[], nothing(&["a.ini"])),
+        ("Move c.md into the folder docs.", &[], nothing(&[])),
+        ("Set the port to 80 in a.ini.", &["a.ini"], begun(&[])),
+        ("Set the port to 80 in a.ini and b.ini.", &["a.ini"], begun(&["b.ini"])),
+        ("Set the port in a.ini to 80 and the host in b.ini to x.", &["a.ini"], ChangeStage::Unclear),
+        ("Write the port of a.ini into port.txt.", &["port.txt"], begun(&[])),
+        ("Move c.md into the folder docs.", &["a.ini"], begun(&["c.md"])),
+        ("Rename the key port in a.ini.", &["a.ini"], begun(&[])),
+        ("Set the port to 80 in a.ini or b.ini.", &["a.ini"], ChangeStage::Unclear),
+    ] {
+        assert_eq!(stage(request, changed), expected, "{request} {changed:?}");
+    }
 }
 
 // proves X4, T8: what was not to be deleted is not emptied either, where the policy asks about changes

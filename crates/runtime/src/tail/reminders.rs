@@ -1,4 +1,4 @@
-//! The reminders: one line each, because every turn pays for them.
+//! The reminders: short, because every turn pays for them.
 
 use windlass_machine::{ChangeStage, RequestProgress};
 use windlass_tools::RUN_COMMAND;
@@ -51,7 +51,7 @@ fn open_order(next: &str) -> String {
 /// Returns what to do next.
 fn next_order(stage: &ChangeStage, dialect: Option<Dialect>, next: &str) -> String {
     match stage {
-        ChangeStage::NotAsked | ChangeStage::Other => open_order(next),
+        ChangeStage::NotAsked | ChangeStage::Unclear => open_order(next),
         ChangeStage::Nothing { to_rewrite } if dialect == Some(Dialect::Script) => match &to_rewrite[..] {
             [path] => format!(
                 "No file is changed yet. Write a script that opens {path}, changes its text and writes it back."

@@ -80,9 +80,10 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
     let done = RunChanges { changed: vec!["a".into(), "b".into()], moved, ..RunChanges::default() };
     let told = |stage| super::reminders::request("Go.", Some(&RequestProgress { done: done.clone(), stage }), None);
     for (stage, order) in [
-        (ChangeStage::Other, "If all of it is done"),
+        (ChangeStage::Unclear, "If all of it is done"),
         (ChangeStage::Begun { left: vec!["e".to_owned()] }, "Not changed yet: e. Write the next call."),
         (ChangeStage::Begun { left: vec![] }, "No file that the request names is left."),
+        (ChangeStage::Nothing { to_rewrite: vec!["e".to_owned()] }, "No file is changed yet. Write the next call."),
     ] {
         let told = told(stage);
         assert!(told.contains(&format!("\nDone so far: changed a, b; moved c to d.\n{order}")), "{told}");

@@ -44,6 +44,7 @@ mod ordered_members;
 mod parse_calls;
 mod pending_call;
 mod prompt;
+mod python_command;
 mod reader;
 mod reader_state;
 mod render;
@@ -60,6 +61,8 @@ mod tool_tag;
 pub(crate) mod xml;
 
 use windlass_vocab::ReplyCall;
+
+pub(crate) use script_imports::repair_of;
 
 pub use accepted_forms::{AcceptedForms, CallLimit};
 pub use constrained::{ConstrainedEnd, ConstrainedReply, LONGEST_TEXT, SchemaUse, read_constrained, reply_schema};

@@ -9,6 +9,7 @@ use windlass_vocab::{Json, ReplyCall, ToolName};
 use super::here_document::missing_end;
 use super::malformed_call::MalformedCall;
 use super::opening::CallForm;
+use super::python_command::{python_command, python_script};
 use super::script_imports::with_imports;
 use super::script_language::ScriptLanguage;
 use crate::RUN_COMMAND;
@@ -16,8 +17,6 @@ use crate::RUN_COMMAND;
 /// Where a server should stop: where the model begins to invent the result. The end of the block would also end an answer
 /// that shows one.
 pub(super) const STOP: &str = "\nResult of the script:\n";
-/// How Python is run: it leaves no compiled files beside those it imports, and output in the order it was printed.
-const PYTHON: &str = "python3 -Bu -c ";
 /// The words behind a fence that say what its block is.
 const TAGS: &[(&str, ScriptLanguage)] = &[
     ("python", ScriptLanguage::Python),
@@ -80,7 +79,7 @@ pub(super) fn call(language: ScriptLanguage, indent: usize, text: &str) -> Optio
         (ScriptLanguage::Python, _) => {
             let whole = with_imports(script);
             mended = whole.as_ref().map(|_| script.to_owned());
-            format!("{PYTHON}{}", quoted(whole.as_deref().unwrap_or(script)))
+            python_command(whole.as_deref().unwrap_or(script))
         }
         (ScriptLanguage::Shell, Some(word)) => return Some(Err(cut_by_fence(&word))),
         (ScriptLanguage::Shell, None) => script.to_owned(),
@@ -100,18 +99,6 @@ fn cut_by_fence(word: &str) -> MalformedCall {
         "the block ends before the line {word} that ends the text after <<{word}. Where that text holds ```, begin and end \
          the block with a longer fence: ````sh and ````."
     ))
-}
-
-/// Returns a text as one word of the shell.
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
-/// Returns the script of a command line that a Python block became.
-pub(super) fn python_script(command: &str) -> Option<String> {
-    let word = command.strip_prefix(PYTHON)?;
-    let script = word.strip_prefix('\'')?.strip_suffix('\'')?.replace("'\\''", "'");
-    (quoted(&script) == word).then_some(script)
 }
 
 /// Returns a call as the model should have written it.

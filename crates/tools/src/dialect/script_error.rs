@@ -4,11 +4,16 @@
 use serde_json::Value;
 use windlass_vocab::Json;
 
-use super::script::python_script;
+use super::python_command::python_script;
 
 const TRACEBACK: &str = "Traceback (most recent call last):";
 /// The beginning of the line about a place in the script itself.
 const IN_SCRIPT: &str = "File \"<string>\", line ";
+/// What stands between two tracebacks of one error.
+const CHAINS: [&str; 2] = [
+    "During handling of the above exception, another exception occurred:",
+    "The above exception was the direct cause of the following exception:",
+];
 /// Where the libraries of Python lie.
 const LIBRARY: &str = "/lib/python";
 
@@ -52,7 +57,7 @@ pub fn explained_error(result: &str, arguments: &Json) -> String {
 }
 
 fn explained(result: &str, script: &str) -> Option<String> {
-    let (before, traceback) = result.split_at(result.find(TRACEBACK)?);
+    let (before, traceback) = result.split_at(start_of_error(result)?);
     let lines: Vec<&str> = traceback.lines().collect();
     let last = lines.iter().rposition(|line| *line == TRACEBACK)?;
     let frames = lines.get(last + 1..)?;
@@ -74,6 +79,15 @@ fn explained(result: &str, script: &str) -> Option<String> {
     }
     notes.iter().for_each(|note| told.push_str(&format!("\n{note}")));
     Some(told)
+}
+
+/// Returns where the last traceback begins, with those that its error was raised from.
+fn start_of_error(result: &str) -> Option<usize> {
+    let mut start = result.rfind(TRACEBACK)?;
+    while CHAINS.iter().any(|chain| result[..start].trim_end().ends_with(chain)) {
+        start = result[..start].rfind(TRACEBACK)?;
+    }
+    Some(start)
 }
 
 /// Returns the number of the line of the script, where this line of a traceback is about one.

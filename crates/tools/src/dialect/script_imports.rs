@@ -1,7 +1,12 @@
 //! Imports that a Python script forgot: small models use `os` and `shutil` without importing them, and forget the import again
-//! when they correct the script. Only modules of the standard library whose names nobody gives to a variable are added.
+//! when they correct the script. Added are the modules of the list below, unless the script gives the name to something.
 
-/// The modules.
+use serde_json::Value;
+use windlass_vocab::{Json, Repair};
+
+use super::python_command::python_script;
+
+/// The modules that are imported where they lack.
 const MODULES: &[&str] = &[
     "collections",
     "csv",
@@ -23,12 +28,23 @@ const MODULES: &[&str] = &[
 
 /// Returns the script with the imports that it lacks in front of it; `None` where it lacks none.
 pub(super) fn with_imports(script: &str) -> Option<String> {
-    let lacking: Vec<&str> = MODULES.iter().copied().filter(|module| uses(script, module)).collect();
+    // Nothing may stand before such an import.
+    if script.contains("__future__") {
+        return None;
+    }
+    let lacking: Vec<&str> = MODULES.iter().copied().filter(|module| lacks_import(script, module)).collect();
     (!lacking.is_empty()).then(|| format!("import {}\n{script}", lacking.join(", ")))
 }
 
-/// Whether a script uses a module, and gives its name to nothing.
-fn uses(script: &str, module: &str) -> bool {
+/// Returns what was mended in a call that was written so.
+pub(crate) fn repair_of(arguments: &Json, written: &str) -> Repair {
+    let arguments = arguments.to_value();
+    let script = arguments.get("command").and_then(Value::as_str).and_then(python_script);
+    if script.is_some_and(|script| script.ends_with(written)) { Repair::Imports } else { Repair::Syntax }
+}
+
+/// Whether a script uses a module, and neither imports it nor gives its name to something.
+fn lacks_import(script: &str, module: &str) -> bool {
     let mut is_used = false;
     for (at, _) in script.match_indices(module) {
         let before = script[..at].chars().next_back();
@@ -38,7 +54,8 @@ fn uses(script: &str, module: &str) -> bool {
             continue;
         }
         // Any other place of the name, in a text or not, may be an import or a definition.
-        if after != Some('.') {
+        let line = script[..at].rsplit('\n').next().unwrap_or_default().trim();
+        if after != Some('.') || matches!(line, "from" | "import") {
             return false;
         }
         is_used |= !is_in_text(script, at);
@@ -71,6 +88,8 @@ mod tests {
             ("print('use os.path here')", None),
             ("# os.remove is not needed\nprint(1)", None),
             ("self.os.x()", None),
+            ("from os.path import join\nimport collections.abc\njoin(os.sep, collections.abc)", None),
+            ("from __future__ import annotations\nos.remove('a')", None),
             ("cosmos.os()", None),
         ] {
             let expected = imports.map(|imports| format!("{imports}\n{script}"));

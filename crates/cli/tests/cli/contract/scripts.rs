@@ -72,35 +72,38 @@ fn a_block_is_run_and_what_it_changed_is_told_and_undone() {
     bench.assert_whole("script");
 }
 
-// proves S2, T9: what a script lost or changed unasked is restored, with all else that it changed, and the model is told
+// proves X4, T9: a file that a script lost or changed unasked is restored, and nothing else
 #[test]
-fn a_script_that_does_more_than_was_asked_for_is_undone() {
+fn what_a_script_did_unasked_is_restored() {
     const MOVES: &str = "import os\nos.replace('a.txt', 'data')\nos.replace('b.txt', 'data')";
-    for (request, script, why) in [
-        ("Delete what is not needed.", "os.remove('a.txt')", "lost a.txt"),
-        ("Move the text files into the folder data.", MOVES, "lost a.txt"),
-        ("Change old to new in a.txt.", "[open(f, 'w').write('new') for f in ('a.txt', 'b.txt')]", "changed b.txt"),
-        ("Delete old drafts of plans.", "open('a.txt', 'w').write('')", "changed a.txt"),
-        ("Delete old drafts of plans.", "os.makedirs('old')\nos.rename('a.txt', 'old/a.txt')", "changed a.txt"),
+    const BOTH: &str = "[open(f, 'w').write('new\\n') for f in ('a.txt', 'b.txt')]";
+    let (old, new, other) = (Some("old\n"), Some("new\n"), Some("other\n"));
+    for (request, script, restored, left) in [
+        ("Delete what is not needed.", "os.remove('a.txt')", "a.txt", [old, other, None]),
+        ("Move the text files into the folder data.", MOVES, "a.txt", [old, None, other]),
+        ("Change old to new in a.txt.", BOTH, "b.txt", [new, other, None]),
+        ("Delete the folder.", "shutil.rmtree('c')", "c/d.txt", [old, other, None]),
     ] {
         let bench = bench(&[script]);
         std::fs::write(bench.workspace().join("b.txt"), "other\n").expect("written");
+        std::fs::create_dir(bench.workspace().join("c")).expect("made");
+        std::fs::write(bench.workspace().join("c/d.txt"), "deep\n").expect("written");
         if !holds(&bench) {
             return;
         }
         bench.run(&[&["run", request, "--session", "s", "--preset", "local-model"], &ALLOWED[..]].concat());
         let told = result(&bench);
-        assert!(told.contains(why) && told.contains("undone: no file is changed"), "{request}: {told}");
+        assert!(told.contains(&format!("[{restored} is as before: ")), "{request}: {told}");
         let files = ["a.txt", "b.txt", "data"].map(|file| bench.read(file));
-        assert_eq!(files, [Some("old\n".to_owned()), Some("other\n".to_owned()), None], "{request}");
-        let journal = bench.journal("s");
-        assert_eq!(of(&journal, "CallFinished", "outcome")[0], "denied", "{request}");
-        assert!(of(&journal, "FilesChanged", "changes").is_empty(), "{request}");
-        bench.assert_whole("script undone");
+        assert_eq!(files.each_ref().map(Option::as_deref), left, "{request}");
+        assert_eq!(bench.read("c/d.txt").as_deref(), Some("deep\n"), "{request}");
+        let changed = of(&bench.journal("s"), "FilesChanged", "changes");
+        assert!(!changed.iter().any(|changes| changes.get(restored).is_some()), "{request}: {changed:?}");
+        bench.assert_whole("script restored");
     }
 }
 
-// proves S2: what was asked for is not undone, nor what a person approved or where nothing is asked
+// proves X4: what was asked for is not restored, nor what a person approved or where nothing is asked
 #[test]
 fn a_script_that_does_what_was_asked_for_is_left_alone() {
     for (request, script, flags) in [

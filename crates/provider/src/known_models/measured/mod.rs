@@ -1,8 +1,10 @@
 //! How models did in the file jobs of `cargo xtask jobs`, one row for each setting that was measured.
 //!
 //! The dialect with which a model did best is used for it where a person chose none; its preset is only suggested, since a
-//! preset changes how runs end and what is asked, and so are scripts, since a person has to allow commands for them. To add a measurement, paste the row that `cargo xtask jobs` prints into
-//! `rows.rs`, in place of the one with the same setting if there is one.
+//! preset changes how runs end and what is asked, and so are scripts, since a person has to allow commands for them.
+//!
+//! To add a measurement, paste the row that `cargo xtask jobs` prints into `rows.rs`, in place of the one with the same
+//! setting if there is one.
 
 mod rows;
 
@@ -91,10 +93,27 @@ pub fn best_measurement(server: ServerKind, id: &str) -> Option<&'static Measure
     best(&without_scripts(measurements(server, id)))
 }
 
-/// Returns how a model did with scripts, if it did more of the jobs that need tools than with any calls.
+/// Returns how a model did with scripts, if that was measured.
+fn with_scripts(server: ServerKind, id: &str) -> Option<&'static MeasuredModel> {
+    let mut rows = measurements(server, id);
+    rows.retain(|row| row.dialect == Dialect::Script);
+    best(&rows)
+}
+
+/// Returns the measurement to show for a model that writes calls in this dialect: with scripts if it writes them, else with
+/// the best setting.
 #[must_use]
-pub fn better_with_scripts(server: ServerKind, id: &str) -> Option<&'static MeasuredModel> {
-    best(&measurements(server, id)).filter(|best| best.dialect == Dialect::Script)
+pub fn measurement_in_use(server: ServerKind, id: &str, dialect: Option<Dialect>) -> Option<&'static MeasuredModel> {
+    let scripts = with_scripts(server, id).filter(|_| dialect == Some(Dialect::Script));
+    scripts.or_else(|| best_measurement(server, id))
+}
+
+/// Returns how a model did with scripts, if it did more of the jobs that need tools than with any calls, and does not write
+/// scripts already.
+#[must_use]
+pub fn better_with_scripts(server: ServerKind, id: &str, dialect: Option<Dialect>) -> Option<&'static MeasuredModel> {
+    let best = best(&measurements(server, id)).filter(|_| dialect != Some(Dialect::Script));
+    best.filter(|best| best.dialect == Dialect::Script)
 }
 
 fn without_scripts(mut rows: Vec<&'static MeasuredModel>) -> Vec<&'static MeasuredModel> {

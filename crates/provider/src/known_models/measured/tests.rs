@@ -51,8 +51,9 @@ fn a_measured_model_is_found_by_the_names_that_servers_give_it() {
     ] {
         let found = best_measurement(server, id).map(|row| (row.id, row.preset, row.dialect));
         assert_eq!(found, Some(("qwen2.5-coder:1.5b", "local-model", Dialect::ToolTag)), "{id}");
-        let scripts = better_with_scripts(server, id).map(|row| (row.preset, row.dialect));
+        let scripts = better_with_scripts(server, id, Some(Dialect::ToolTag)).map(|row| (row.preset, row.dialect));
         assert_eq!(scripts, Some(("local-model", Dialect::Script)), "{id}");
+        assert_eq!(better_with_scripts(server, id, Some(Dialect::Script)), None, "they are used: {id}");
     }
     for id in [
         "qwen2.5-coder:7b",

@@ -5,7 +5,8 @@ use windlass_vocab::{CallId, CallInHistory, Dialect, Json, Message, OutcomeKind,
 
 use super::super::{AcceptedForms, CallLimit, NamedTools, ParsedReply, ReplyPiece, ReplyReader, TextEnd};
 use super::super::{read, rendered, stop_sequence};
-use super::{is_script_tool, python_script, quoted};
+use super::is_script_tool;
+use crate::dialect::python_command::{python_script, quoted};
 
 fn knows(name: &str) -> bool {
     name == "run_command"
