@@ -1,5 +1,5 @@
-//! The error of a Python script, in the words that its writer needs: which line of the script failed, the error, and what
-//! usually causes it. A traceback has the line's number alone, and many lines about the library below it.
+//! The error of a Python script, in the words that its writer needs: which line of the script failed, what usually causes
+//! that, and the error. A traceback has the line's number alone, and many lines about the library below it.
 
 use serde_json::Value;
 use windlass_vocab::Json;
@@ -73,10 +73,11 @@ fn explained(result: &str, script: &str) -> Option<String> {
     let notes = error.iter().position(|line| line.starts_with('[')).unwrap_or(error.len());
     let (error, notes) = error.split_at(notes);
     let error = error.join("\n");
-    told.push_str(error.trim_end());
     if let Some(advice) = ADVICE.iter().find(|advice| error.contains(advice.error)) {
-        told.push_str(&format!("\n{}", advice.told));
+        told.push_str(&format!("{}\n", advice.told));
     }
+    // Last, because people are shown the last line.
+    told.push_str(error.trim_end());
     notes.iter().for_each(|note| told.push_str(&format!("\n{note}")));
     Some(told)
 }
@@ -121,8 +122,8 @@ mod tests {
         let told = told(script, result);
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines[..2], ["started", "The script failed in line 2: data = json.loads(text)"], "{told}");
-        assert_eq!(lines[2], "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)");
-        assert!(lines[3].starts_with("The file is not valid JSON"), "{told}");
+        assert!(lines[2].starts_with("The file is not valid JSON"), "{told}");
+        assert_eq!(lines[3], "json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)");
         assert_eq!(lines[4..], ["[exit code 1]", "[The sandbox x]"]);
     }
 
