@@ -4,8 +4,8 @@
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
 //! `file_lists` finds files named side by side, `general_question` questions about no file, `unasked` changes that nobody
-//! asked for; `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the record that
-//! began the run and from results.
+//! asked for; `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the
+//! record that began the run and from results.
 
 mod evidence;
 mod file_lists;
@@ -20,7 +20,7 @@ mod unasked;
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{Message, MissingChange, PlanStatus, ReplyFault, RunChanges, ToolSpec, WorkspaceOverview};
+use windlass_vocab::{Message, MissingChange, PlanStatus, ReplyFault, RunChanges, RunId, ToolSpec, WorkspaceOverview};
 
 pub use self::evidence::is_by_product;
 pub(crate) use self::evidence::{EffectsShownBy, RequestWords, RunEvidence};
@@ -157,21 +157,20 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
 /// Returns the fault of a reply to a request that lists files of which only some were changed.
 fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
     let excused = reply.gives_reason || reply.refuses || reply.asks_back || request.kind != RequestKind::Change;
-    let left = left_in_lists(evidence).into_iter().chain(not_moved(evidence, request));
+    let changes = evidence.changes();
+    let left = left_in_lists(evidence, &changes).into_iter().chain(not_moved(&changes, request));
     let files: Vec<String> = left.take(NAMED).collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotChanged { files })
 }
 
 /// Returns the files that the request asks to be moved, and that are where they were, once something was changed.
-fn not_moved(evidence: &RunEvidence, request: &RequestReading) -> Vec<String> {
-    let changes = evidence.changes();
-    let is_left = |path: &&String| changes.has_changes() && !is_gone(&changes, path);
+fn not_moved(changes: &RunChanges, request: &RequestReading) -> Vec<String> {
+    let is_left = |path: &&String| changes.has_changes() && !is_gone(changes, path);
     request.to_move.iter().filter(is_left).cloned().collect()
 }
 
 /// Returns the files that the request lists beside one that was changed, and that were not changed.
-fn left_in_lists(evidence: &RunEvidence) -> Vec<String> {
-    let changes = evidence.changes();
+fn left_in_lists(evidence: &RunEvidence, changes: &RunChanges) -> Vec<String> {
     let is_done = |path: &String| changes.paths().any(|changed| changed == path);
     let lists = file_lists(&evidence.request.text, &evidence.files).into_iter();
     lists.filter(|list| list.iter().any(is_done)).flatten().filter(|path| !is_done(path)).collect()
@@ -267,6 +266,13 @@ impl Run {
         }
     }
 
+    /// Whether the run began with the first message of the conversation. Later ones may go on with what was said: "Yes, do
+    /// it."
+    #[must_use]
+    pub fn is_first_request(&self) -> bool {
+        self.id == RunId(1) && self.started.retry_of.is_none()
+    }
+
     /// Whether the request is a question about none of the files, given the text of all of them.
     #[must_use]
     pub fn is_general_question(&self, overview: &WorkspaceOverview) -> bool {
@@ -286,10 +292,10 @@ impl Run {
             ChangeStage::Nothing { to_rewrite }
         } else {
             let unwritten = request.to_write.iter().filter(|name| !evidence.has_written(name)).cloned();
-            let to_move = not_moved(evidence, &request);
+            let to_move = not_moved(&done, &request);
             let is_named = |path: &str| names_file(&evidence.request.text, path);
             let is_begun = !to_move.is_empty() || done.paths().any(is_named);
-            let left: Vec<String> = unwritten.chain(left_in_lists(evidence)).chain(to_move).collect();
+            let left: Vec<String> = unwritten.chain(left_in_lists(evidence, &done)).chain(to_move).collect();
             // Of files to be changed that are not listed side by side, some may be left.
             let is_done = |path: &String| done.paths().any(|changed| changed == path);
             let may_be_left = request.is_about_all || !request.to_change.iter().all(is_done);

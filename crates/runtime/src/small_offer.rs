@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use windlass_machine::{FileChangeKind, FileNeed, Run};
 use windlass_tools::{CHANGING_TOOLS, Mode, Permissions, RUN_COMMAND, Selection};
-use windlass_vocab::{Attendance, RunId, ToolName, ToolSpec, UnaskedChanges, WorkspaceOverview};
+use windlass_vocab::{Attendance, ToolName, ToolSpec, UnaskedChanges, WorkspaceOverview};
 
 /// Tools that look into files.
 const LOOKING: &[&str] = &["read_file", "search_files"];
@@ -50,7 +50,7 @@ pub(crate) fn unneeded_tools(
     if !request.contains("://") {
         unneeded.refused.push(FETCHING);
     }
-    let is_shown = |overview: &&WorkspaceOverview| is_first_request(run) && !overview.is_for_judge;
+    let is_shown = |overview: &&WorkspaceOverview| run.is_first_request() && !overview.is_for_judge;
     let Some(overview) = overview.filter(is_shown) else { return unneeded };
     if need != FileNeed::Change {
         unneeded.refused.extend(CHANGING_TOOLS);
@@ -82,14 +82,9 @@ pub(crate) fn tools_left_out(offer: &[ToolSpec]) -> UnofferedTools {
     }
 }
 
-/// Whether the run began with the first message of the conversation. Later ones may go on with what was said: "Yes, do it."
-fn is_first_request(run: &Run) -> bool {
-    run.id == RunId(1) && run.started.retry_of.is_none()
-}
-
 /// Returns what the request needs of the files, by its words and theirs.
 pub(crate) fn file_need(run: &Run, overview: &WorkspaceOverview, permissions: &Permissions) -> FileNeed {
-    if !is_first_request(run) || run.policy().unasked_changes == UnaskedChanges::Allow {
+    if !run.is_first_request() || run.policy().unasked_changes == UnaskedChanges::Allow {
         return FileNeed::Change;
     }
     let has_none = overview.files.is_empty() && !overview.is_cut;

@@ -74,6 +74,7 @@ impl ModelRow {
             (can.images, "images"),
             (can.json_schema, "JSON schema"),
         ];
+        let dialect = figures.dialect_of(kind, id);
         Self {
             name: format!("{base_url}#{id}"),
             id: id.to_owned(),
@@ -83,10 +84,10 @@ impl ModelRow {
             prices: figures.prices.or_else(|| list_prices(kind, id)),
             abilities: abilities.into_iter().filter(|(can, _)| can.is_certain()).map(|(_, name)| name).collect(),
             probed: None,
-            dialect: figures.dialect_of(kind, id),
+            dialect,
             measured: measurements(kind, id),
-            best: measurement_in_use(kind, id, figures.dialect_of(kind, id)),
-            scripts: better_with_scripts(kind, id, figures.dialect_of(kind, id)),
+            best: measurement_in_use(kind, id, dialect),
+            scripts: better_with_scripts(kind, id, dialect),
             in_use: false,
         }
     }

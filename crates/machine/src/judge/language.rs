@@ -124,8 +124,8 @@ const ENGLISH: Language = Language {
     weak_question_words: "is; are; was; were; does; do; did; has; have; when; can; could; will; would; should; am; isn't; aren't; \
         doesn't; any",
     common_words: "the; of; in; on; at; to; it; its; and; or; for; an; my; me; you; we; us; our; not; no; be; as; by; if; so; up; out; \
-        old; new; all; one; two; sum; total; average; count; number; result; answer; say; use; get; got; let; many; much; this; that; these; those; there; with; from; into; about; your; mine; ours; they; them; their; \
-        been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; just; \
+        old; new; all; one; two; sum; total; average; count; number; result; answer; say; use; get; got; let; many; much; this; that; these; \
+        those; there; with; from; into; about; your; mine; ours; they; them; their; been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; just; \
         only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; name; \
         word; words; long; short; good; best; first; last; next; over; under; between; after; before",
     advice: "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \

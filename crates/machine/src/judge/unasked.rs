@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass_vocab::{Change, Changes, FileState, RunId, UnaskedChange, UnaskedChanges};
+use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 
 use super::evidence::is_by_product;
 use super::request::{RequestKind, existing_files, read_request};
@@ -15,8 +15,7 @@ impl Run {
     /// go on with what was said before.
     #[must_use]
     pub fn unasked_by_script(&self, script: &str, changes: &Changes) -> Vec<String> {
-        let is_first = self.id == RunId(1) && self.started.retry_of.is_none();
-        if self.policy().unasked_changes == UnaskedChanges::Allow || !is_first {
+        if self.policy().unasked_changes == UnaskedChanges::Allow || !self.is_first_request() {
             return Vec::new();
         }
         let text = &self.evidence.request.text;

@@ -24,6 +24,9 @@ const PLACES: usize = 3;
 const LINES: usize = 12;
 const CHARS: usize = 1_200;
 
+/// What it means that the new text stands in the file and the old one does not.
+const MADE_OR_SWAPPED: &str = "the change may have been made already, or the two texts are the wrong way round";
+
 impl EditProblem {
     /// Returns the message for the model; `text` is the file as the model may see it.
     pub(super) fn message(self, path: &str, (old, new): (&str, &str), text: &str) -> String {
@@ -57,7 +60,7 @@ impl EditProblem {
             }
             Self::Absent => {
                 let made = line_of_new_text(text, new)
-                    .map(|line| format!(" new_text is there, at line {line}: the change may have been made already, or the two texts are the wrong way round."));
+                    .map(|line| format!(" new_text is there, at line {line}: {MADE_OR_SWAPPED}."));
                 let near = nearest(text, old);
                 format!("old_text does not occur in `{path}`.{}{near}", made.unwrap_or_default())
             }
@@ -153,7 +156,9 @@ mod tests {
     #[test]
     fn a_change_that_is_made_already_is_said_to_be() {
         let text = told(EditProblem::Absent, "let value_20 = 2;", "let value_20 = 20;", &numbered());
-        assert!(text.contains("new_text is there, at line 20: the change may have been made already, or the two texts are the wrong way round."), "{text}");
+        let made =
+            "new_text is there, at line 20: the change may have been made already, or the two texts are the wrong way ";
+        assert!(text.contains(made), "{text}");
     }
 
     // proves T5
