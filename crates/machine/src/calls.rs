@@ -6,6 +6,7 @@ use windlass_vocab::{
     ToolSpec, Verdict, VerdictReason,
 };
 
+use crate::call::CallApproval;
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
 use crate::guard::Finding;
@@ -53,6 +54,8 @@ impl Draft<'_> {
                 let refusal = request.tool.as_ref().and_then(|tool| self.run()?.watch.refusal(tool));
                 if let Some(reason) = refusal {
                     self.finish(call, OutcomeKind::Denied, reason.as_ref());
+                } else if self.run().is_some_and(|run| run.repeats_script(request)) {
+                    self.finish(call, OutcomeKind::Denied, texts::RUN_ALREADY);
                 } else if self.run().is_some_and(|run| run.is_made_already(request)) {
                     self.finish(call, OutcomeKind::Ok, texts::MADE_ALREADY);
                 }
@@ -155,6 +158,9 @@ impl Draft<'_> {
     /// Applies the guards to the turn once every call has a result, then starts the next turn.
     fn close_turn(&mut self) {
         let Some(run) = self.run() else { return };
+        if run.has_repeated_scripts_only() {
+            return self.after_repeated_script();
+        }
         let findings = run.watch.findings(run.policy(), run.calls());
         let mut withheld = Vec::new();
         for finding in findings {
@@ -250,6 +256,13 @@ fn requested(call: CallId, effect_id: windlass_vocab::EffectId, prepared: Prepar
 }
 
 impl Run {
+    /// Whether a person approved a call of the current turn.
+    #[must_use]
+    pub fn is_approved(&self, call: CallId) -> bool {
+        let call = self.calls().iter().find(|known| known.request.call == call);
+        call.is_some_and(|call| call.approved != CallApproval::No)
+    }
+
     /// Whether a call asks for the change that was made last, and the policy forbids making it again.
     fn is_made_already(&self, request: &CallRequested) -> bool {
         self.policy().guards.contains(&Guard::RepeatedChange) && self.watch.repeats_change(request)

@@ -295,7 +295,12 @@ impl Run {
             Record::ToolWithheld(withheld) => self.watch().withheld(withheld),
             Record::Compacted(compacted) => self.left_out_since_reply |= compacted.method != CompactionMethod::Shrunk,
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
-            Record::FilesChanged(changed) => self.evidence().files_changed(changed),
+            Record::FilesChanged(changed) => {
+                self.evidence().files_changed(changed);
+                if let Phase::Calling(calls) = &self.phase {
+                    Arc::make_mut(&mut self.watch).files_changed(calls, changed);
+                }
+            }
             Record::SessionOpened(_)
             | Record::SessionChanged(_)
             | Record::LeaseTaken(_)

@@ -8,13 +8,14 @@ use std::hash::{Hash, Hasher as _};
 use std::sync::Arc;
 
 use windlass_vocab::{
-    CallFinished, CallId, CallRequested, EffectClass, Guard, NudgeCause, OutcomeKind, Policy, SnapshotKind, ToolName,
-    ToolWithheld, WithheldFor,
+    CallFinished, CallId, CallRequested, EffectClass, FilesChanged, Guard, NudgeCause, OutcomeKind, Policy,
+    SnapshotKind, ToolName, ToolWithheld, WithheldFor,
 };
 
 use crate::control::Call;
 use crate::mistakes::Mistakes;
 use crate::reads::{EarlierRead, EarlierReads};
+use crate::scripts_run::ScriptsRun;
 use crate::texts;
 
 /// Consecutive turns in which all calls of a tool failed, after which it is withheld.
@@ -45,6 +46,8 @@ pub struct ProgressWatch {
     last_change: Option<u64>,
     /// How often that request has been repeated in a row.
     repeated_changes: u32,
+    /// The scripts that would bring the same again.
+    scripts: ScriptsRun,
     /// (call, result) hashes of the current turn, by call index, without polls.
     turn: BTreeMap<u32, u64>,
 }
@@ -106,6 +109,20 @@ impl ProgressWatch {
         self.last_change == Some(request_hash(request))
     }
 
+    /// Whether this is a script that would bring the same again.
+    pub(crate) fn repeats_script(&self, request: &CallRequested) -> bool {
+        self.scripts.has(request_hash(request))
+    }
+
+    /// Observes what one of these calls changed.
+    pub(crate) fn files_changed(&mut self, calls: &[Call], changed: &FilesChanged) {
+        if changed.changes.is_empty() && changed.unseen.is_none() {
+            return;
+        }
+        let by = calls.iter().find(|call| call.request.call == changed.call);
+        self.scripts.files_changed(by.map(|call| request_hash(&call.request)));
+    }
+
     /// Whether the model was told what is missing and asks for the same change again.
     pub(crate) fn repeats_change_after_nudge(&self) -> bool {
         self.repeated_changes > REPEATED_CHANGES
@@ -142,6 +159,7 @@ impl ProgressWatch {
         let Some(call) = calls.iter().find(|call| call.request.call == finished.call) else { return };
         let request = &call.request;
         let asked = request_hash(request);
+        self.scripts.call_finished(asked, request, finished);
         self.mistakes.call_finished(request, finished.outcome, hash_of(&finished.text));
         match &call.edited {
             None => self.note_change(request, asked, finished.outcome),
@@ -192,12 +210,14 @@ impl ProgressWatch {
     /// Files may have changed unobserved: another process took over, or the run waited for a person.
     pub(crate) fn forget_reads(&mut self) {
         self.forget_change();
+        self.scripts.forget();
         self.reads.clear();
     }
 
     /// A person sent a message: earlier failures don't count against what the model tries now.
     pub(crate) fn person_spoke(&mut self) {
         self.forget_change();
+        self.scripts.forget();
         self.reads.clear();
         self.mistakes.forgive();
         self.escalate(Escalation::None);

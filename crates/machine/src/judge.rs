@@ -4,7 +4,7 @@
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
 //! `file_lists` finds files named side by side, `general_question` questions about no file, `unasked` changes that nobody
-//! asked for; `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the
+//! asked for, `vague_order` orders that do not say which files they mean; `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the
 //! record that began the run and from results.
 
 mod evidence;
@@ -17,6 +17,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 mod unasked;
+mod vague_order;
 
 use std::collections::BTreeSet;
 
@@ -70,6 +71,8 @@ pub(crate) struct JudgedReply<'a> {
     pub(crate) evidence: &'a RunEvidence,
     /// The tools offered.
     pub(crate) offer: &'a [ToolSpec],
+    /// Whether the model's calls are scripts, which can compute.
+    pub(crate) writes_scripts: bool,
     /// The history, in which earlier runs may have read a file.
     pub(crate) history: &'a [Message],
 }
@@ -84,6 +87,7 @@ pub(crate) fn judge(judged: &JudgedReply<'_>) -> Judgement {
         faults.push(ReplyFault::HandedBack {});
     }
     faults.extend(work_fault(judged, &request, &reply));
+    faults.extend(not_computed(judged, &request, &reply));
     faults.extend(unwritten(evidence, &request, &reply));
     faults.extend(unchanged(evidence, &request, &reply).or_else(|| untouched(judged, &request, &reply)));
     faults.extend(open_steps(evidence, &reply));
@@ -130,6 +134,14 @@ fn is_known(judged: &JudgedReply<'_>, path: &str) -> bool {
     // A file that the person attached may lie elsewhere.
     let shown = |name: &String| name == path || may_mean(base_name(name), path);
     judged.evidence.request.shown_files.iter().any(shown) || judged.history.iter().any(by_call)
+}
+
+/// Returns the fault of a reply that gives a figure by guess: small models count and add wrongly, and their scripts do not.
+fn not_computed(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
+    let can_compute = judged.writes_scripts && !judged.offer.is_empty() && !judged.evidence.files.is_empty();
+    let asks = request.kind == RequestKind::Question && request.is_about_figures && !request.is_advice;
+    let excused = reply.refuses || reply.asks_back;
+    (can_compute && asks && !judged.evidence.has_calls() && !excused).then_some(ReplyFault::NotComputed {})
 }
 
 /// Returns the fault of a reply to a request for files that no call wrote.
@@ -212,6 +224,8 @@ pub struct RequestProgress {
     pub done: RunChanges,
     /// What that is of the change that was asked for.
     pub stage: ChangeStage,
+    /// Whether it is a question, and a call has succeeded.
+    pub may_be_answered: bool,
 }
 
 /// How much of the change that a request asks for is made.
@@ -266,6 +280,13 @@ impl Run {
         }
     }
 
+    /// Returns the files that exist and that the request names, where it asks for a change.
+    #[must_use]
+    pub fn files_to_change(&self) -> Vec<String> {
+        let request = read_request(&self.evidence.request.text, &self.evidence.files);
+        if request.kind == RequestKind::Change { request.existing } else { Vec::new() }
+    }
+
     /// Whether the run began with the first message of the conversation. Later ones may go on with what was said: "Yes, do
     /// it."
     #[must_use]
@@ -285,6 +306,7 @@ impl Run {
         let evidence = &self.evidence;
         let done = evidence.changes();
         let request = read_request(&evidence.request.text, &evidence.files);
+        let may_be_answered = request.kind == RequestKind::Question && evidence.succeeded > 0;
         let stage = if request.kind != RequestKind::Change {
             ChangeStage::NotAsked
         } else if !done.has_changes() && !evidence.has_effects() {
@@ -305,7 +327,7 @@ impl Run {
                 true | false => ChangeStage::Begun { left },
             }
         };
-        RequestProgress { done, stage }
+        RequestProgress { done, stage, may_be_answered }
     }
 
     /// Returns which changes of files the request does not speak of, though it orders others.

@@ -12,11 +12,7 @@ impl Run {
         self.idle_resumes = 0;
         self.joined.extend(pinned.joined.iter().cloned());
         if let Some(overview) = &pinned.overview {
-            let evidence = self.evidence();
-            evidence.add_files(overview.files.iter().map(|file| &file.path));
-            // The model has read these without a call.
-            let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
-            evidence.request.shown_files.extend(shown);
+            self.evidence().add_overview(overview);
         }
         match &mut self.phase {
             Phase::Pinning => self.phase = Phase::Between,

@@ -55,7 +55,7 @@ fn after_text_reply(run: &Run, mode: TurnMode, stop: StopReason, text: &str) -> 
 
 /// Whether the judge reads the text of a run's turns: only where tools could do the work, and where the answer has no
 /// form that is checked anyway.
-fn is_judged(run: &Run, mode: TurnMode) -> bool {
+pub(crate) fn is_judged(run: &Run, mode: TurnMode) -> bool {
     run.policy().ends_by == EndsBy::JudgedText && mode == TurnMode::Tools && run.started.output.is_none()
 }
 
@@ -123,7 +123,13 @@ impl Draft<'_> {
     fn after_judgement(&self, run: &Run) -> AfterTextReply {
         let (text, evidence) = (run.answer.as_ref(), run.evidence.as_ref());
         let history = &self.state.transcript.history;
-        let (nudge, faults) = match judge(&JudgedReply { text, evidence, offer: self.offered(), history }) {
+        let (nudge, faults) = match judge(&JudgedReply {
+            text,
+            evidence,
+            offer: self.offered(),
+            writes_scripts: writes_scripts(run),
+            history,
+        }) {
             Judgement::Complete => return AfterTextReply::Complete,
             Judgement::Incomplete(faults) => (Nudge::Incomplete, faults),
             Judgement::Deflecting(faults) => (Nudge::Deflection, faults),
@@ -145,7 +151,13 @@ impl Draft<'_> {
         }
         let (text, evidence) = (texts::DONE_BY_RECORDS, run.evidence.as_ref());
         let history = &self.state.transcript.history;
-        let faults = match judge(&JudgedReply { text, evidence, offer: self.offered(), history }) {
+        let faults = match judge(&JudgedReply {
+            text,
+            evidence,
+            offer: self.offered(),
+            writes_scripts: writes_scripts(run),
+            history,
+        }) {
             Judgement::Complete => return self.end(EndReason::Completed, text, None),
             Judgement::Incomplete(faults) | Judgement::Deflecting(faults) => faults,
         };
@@ -168,7 +180,7 @@ impl Draft<'_> {
     }
 
     /// Returns the tools that the run offers.
-    fn offered(&self) -> &[ToolSpec] {
+    pub(crate) fn offered(&self) -> &[ToolSpec] {
         self.state.transcript.context.as_ref().map(|context| context.offer.as_slice()).unwrap_or_default()
     }
 

@@ -25,6 +25,7 @@ pub(crate) const HALT: &str = "You have been repeating the same steps with the s
 /// The result of a call that repeats the last change.
 pub(crate) const MADE_ALREADY: &str = "Done already: this is the same call as the one before, which worked. Nothing was done \
      again. If all of the request is done, answer in plain words. If not, write another call.";
+pub(crate) const RUN_ALREADY: &str = "Not run again: this is the same script as before, and nothing has changed since.";
 /// The answer of a run whose model gave none and repeated a change that is made.
 pub(crate) const DONE_BY_RECORDS: &str = "The changes are made.";
 pub(crate) const STOPPED_REPEATING: &str = "Not all of it is done: the same change was asked for again and again.";
@@ -185,6 +186,9 @@ pub(crate) const UNCONFINED: &str = "Not allowed: no sandbox confines scripts he
 pub(crate) fn unasked(change: &UnaskedChange) -> String {
     match change {
         UnaskedChange::InAnswer {} => "Not allowed: the request is a question; answer it, change nothing.".to_owned(),
+        UnaskedChange::Unclear {} => {
+            "Not allowed: the request does not say which files it means. Change nothing, and ask.".to_owned()
+        }
         UnaskedChange::Deletes { path } => format!(
             "Not allowed: the request does not name {path}, which would be lost. Leave it as it is, and say in your answer \
              what should become of it."

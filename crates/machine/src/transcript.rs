@@ -3,7 +3,8 @@
 //!
 //! The history is valid at every moment: a reply with calls enters it together with all its results, in call order
 //! (J10, L9), and messages that arrive during a turn wait until after it. It only grows, except at a `Compacted`, which
-//! starts a new epoch, and when the judge sends back a reply, which then was never sent.
+//! starts a new epoch, when a run starts over after a repeated script, and when the judge sends back a reply, which then was
+//! never sent.
 
 mod compaction;
 
@@ -219,6 +220,7 @@ impl Transcript {
                 self.finish(finished);
             }
             Record::QuestionAnswered(answered) => self.grants.extend(answered.grant.clone()),
+            Record::Nudged(nudged) if nudged.starts_over() => self.start_over(),
             Record::Nudged(nudged) if nudged.rejects_reply() => self.reject_reply(),
             Record::Nudged(nudged) => self.add_or_hold(UserWords::of_machine(&nudged.text)),
             Record::Undone(undone) => self.add_or_hold(UserWords::of_machine(&undone.told)),
@@ -347,6 +349,22 @@ impl Transcript {
         for unsent in &mut self.unsent {
             (unsent.place, unsent.before) = (moved(unsent.place), unsent.before.map(moved));
         }
+        self.measure_again();
+    }
+
+    /// Removes what the run did so far, which brought nothing, unless a person spoke meanwhile or a part of it came from
+    /// outside: what the model is told of it would then hide where it came from.
+    fn start_over(&mut self) {
+        let Some(end) = self.goal.filter(|goal| self.last_words == Some(*goal)).map(|goal| goal + 1) else { return };
+        let from_outside = |message: &Message| match message {
+            Message::Tool { call, .. } => self.origins.contains_key(call),
+            Message::User { .. } | Message::Assistant { .. } => false,
+        };
+        if self.history.iter().skip(end).any(from_outside) {
+            return;
+        }
+        self.history.truncate(end);
+        self.epoch += 1;
         self.measure_again();
     }
 

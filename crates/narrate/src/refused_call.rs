@@ -115,6 +115,9 @@ fn ask_reason(because: &VerdictReason) -> String {
             format!("it carries text from {origin} to a protected path or the network")
         }
         VerdictReason::Unasked { change: UnaskedChange::InAnswer {} } => "the request is a question".to_owned(),
+        VerdictReason::Unasked { change: UnaskedChange::Unclear {} } => {
+            "the request does not say which files it means".to_owned()
+        }
         VerdictReason::Unasked { change: UnaskedChange::Deletes { path } } => {
             format!("the request does not name {path}, which would be lost")
         }

@@ -20,6 +20,7 @@ use crate::constrained::{self, UnderstoodReply};
 use crate::cut_call::refuse_cut;
 use crate::estimated_usage::estimated;
 use crate::feed::Feed;
+use crate::file_text_call::with_file_texts;
 use crate::known_names::KnownNames;
 use crate::output::misfit;
 use crate::retrieval::turn_passages::TurnPassages;
@@ -375,6 +376,7 @@ impl ReplyReading<'_> {
         let native = !reply.calls.is_empty();
         let (reply, malformed) = self.understood(reply, limit);
         let (permissions, grants): (_, &[Grant]) = (&self.agent.permissions, &self.state.transcript.grants);
+        let reply = with_file_texts(reply, self.state, self.services, permissions);
         let mut calls: Vec<_> =
             reply.calls.iter().map(|call| self.known.offer.prepare(call, permissions, grants)).collect();
         if self.state.control.run.as_ref().is_some_and(|run| run.policy().outside_text == OutsideText::Ask) {

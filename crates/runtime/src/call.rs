@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 use windlass_machine::{CallResult, Fact, State, VerifiedCall};
+use windlass_tools::dialect::missing_path;
 use windlass_tools::{Ask, CallContext, CallPermission, FileRules, Offer, Permissions, Secrets, Verification, cut};
 use windlass_vocab::{
     CallId, CallRequested, Cut, Delta, DeltaBody, Hash, Json, Outcome, OutcomeKind, ResultCap, Resumption,
@@ -19,6 +20,7 @@ use crate::script_run::{self, ChangeNote};
 use crate::services::Services;
 use crate::snapshot::SnapshotKeeper;
 use crate::spilled::SessionSpill;
+use crate::unasked_look::UnaskedLook;
 
 /// The fact for a call's end, and the contents to store with it.
 pub(crate) struct EndedCall {
@@ -94,7 +96,7 @@ pub(crate) fn prepare(
         ask: live.ask,
         files: FileRules::of(Arc::clone(&live.permissions)),
         resumed: live.resumed,
-        workspace_use: script_run::workspace_use(state, &live.permissions),
+        workspace_use: script_run::workspace_use(state, request.call, &live.permissions),
     };
     Some(PreparedExecution {
         offer,
@@ -133,6 +135,12 @@ fn waits(feed: Feed, call: CallId) -> Arc<dyn Fn(Wait) + Send + Sync> {
         let body = DeltaBody::Waiting { call: Some(call), wait };
         feed.publish_delta(Delta { run: call.run, turn: call.turn, attempt: 0, offset: 0, body });
     })
+}
+
+/// Returns paths like the one that a script did not find.
+async fn near_missing(services: &Services, permissions: &Arc<Permissions>, path: &str) -> Vec<String> {
+    let Some(workspace) = services.workspace.clone() else { return Vec::new() };
+    UnaskedLook { workspace, permissions: Arc::clone(permissions) }.near(path.to_owned()).await
 }
 
 /// Runs a call to its end, if permitted; a call that could not be prepared gets a result too.
@@ -187,7 +195,11 @@ impl PreparedExecution {
         {
             told.push_str(&changed_texts(&self.services, &self.permissions, files).await);
         }
-        self.change_note.add_to(&mut finished, &self.arguments, &told);
+        let near = match missing_path(&finished.text).filter(|_| self.change_note == ChangeNote::Added) {
+            Some(path) => near_missing(&self.services, &self.permissions, path).await,
+            None => Vec::new(),
+        };
+        self.change_note.add_to(&mut finished, &self.arguments, &told, &near);
         EndedCall { fact: Fact::CallDone { call, finished }, blobs }
     }
 

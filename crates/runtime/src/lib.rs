@@ -29,6 +29,7 @@ mod earlier;
 mod elicit;
 mod estimated_usage;
 mod feed;
+mod file_text_call;
 mod files;
 mod first_records;
 mod follow;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use windlass_machine::{CallApproval, Run, State};
+use windlass_machine::{Run, State};
 use windlass_tools::{Mode, Permissions};
 use windlass_vocab::{CallRequested, Changes, FilesChanged, Json, SessionId, SnapshotKind};
 
@@ -33,8 +33,7 @@ impl ScriptGuard {
     ) -> Option<Self> {
         let is_script = request.snapshot == SnapshotKind::Workspace && writes_scripts(state);
         let run = state.control.run.as_ref().filter(|_| is_script && permissions.mode != Mode::Bypass)?;
-        let call = run.calls().iter().find(|call| call.request.call == request.call);
-        if call.is_some_and(|call| call.approved != CallApproval::No) {
+        if run.is_approved(request.call) {
             return None;
         }
         let script = arguments.to_value().get("command").and_then(Value::as_str)?.to_owned();

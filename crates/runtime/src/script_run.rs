@@ -3,7 +3,9 @@
 use windlass_machine::{CallResult, FileNeed, Phase, State};
 use windlass_tools::dialect::explained_error;
 use windlass_tools::{Mode, Permissions, RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
-use windlass_vocab::{Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, shown_path};
+use windlass_vocab::{
+    CallId, Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, shown_path,
+};
 
 /// The most files of a kind that a result names.
 const NAMED: usize = 10;
@@ -43,14 +45,19 @@ pub(crate) fn resumed_script_selection(selection: Selection, pinned: &[ToolSpec]
 }
 
 /// Returns what the commands of the open run may do in the workspace. What a script changes is not known before it ran, so
-/// where the policy lets no question change files, the sandbox sees to that, unless nothing is to be asked.
-pub(crate) fn workspace_use(state: &State, permissions: &Permissions) -> WorkspaceUse {
+/// where the policy lets no question change files, nor an order that does not say which it means, the sandbox sees to that,
+/// unless nothing is to be asked. A person who approved a script knows what is meant.
+pub(crate) fn workspace_use(state: &State, call: CallId, permissions: &Permissions) -> WorkspaceUse {
     let run = state.control.run.as_ref().filter(|_| permissions.mode != Mode::Bypass && writes_scripts(state));
     let change = run.and_then(|run| run.unasked_change(&[".".to_owned()], &[]));
     match change {
         Some(UnaskedChange::InAnswer {}) => WorkspaceUse::ReadOnly,
+        Some(UnaskedChange::Unclear {}) if !run.is_some_and(|run| run.is_approved(call)) => WorkspaceUse::ReadOnly,
         Some(
-            UnaskedChange::Deletes { .. } | UnaskedChange::NotNamed { .. } | UnaskedChange::AfterDeniedDelete { .. },
+            UnaskedChange::Unclear {}
+            | UnaskedChange::Deletes { .. }
+            | UnaskedChange::NotNamed { .. }
+            | UnaskedChange::AfterDeniedDelete { .. },
         )
         | None => WorkspaceUse::Configured,
     }
@@ -74,12 +81,12 @@ impl ChangeNote {
 
     /// Adds the note and the texts of the changed files to a result, before the lines about the sandbox, which stay at its end. An error is told as
     /// whoever wrote the script needs it.
-    pub(crate) fn add_to(self, finished: &mut CallResult, arguments: &Json, texts: &str) {
+    pub(crate) fn add_to(self, finished: &mut CallResult, arguments: &Json, texts: &str, near: &[String]) {
         if self == Self::Omitted {
             return;
         }
         if finished.exit.is_some_and(|exit| !exit.is_success()) {
-            finished.text = explained_error(&finished.text, arguments);
+            finished.text = explained_error(&finished.text, arguments, near);
         }
         if let Some(files) = &finished.files {
             let end = end_of_exit_line(&finished.text);

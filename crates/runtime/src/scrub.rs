@@ -195,7 +195,7 @@ fn scrub_reason(secrets: &Secrets, because: &mut VerdictReason) {
                 | UnaskedChange::NotNamed { path }
                 | UnaskedChange::AfterDeniedDelete { path },
         } => scrub_text(secrets, path),
-        VerdictReason::Unasked { change: UnaskedChange::InAnswer {} }
+        VerdictReason::Unasked { change: UnaskedChange::InAnswer {} | UnaskedChange::Unclear {} }
         | VerdictReason::Unconfined {}
         | VerdictReason::Mode { .. } => {}
     }

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use windlass_machine::ListedFiles;
-use windlass_tools::{FileRules, Permissions, WalkExtent, Workspace, readable_files, reads_unasked};
+use windlass_tools::{FileRules, Permissions, WalkExtent, Workspace, near_paths, readable_files, reads_unasked};
 use windlass_vocab::AttachedText;
 
 use crate::key_files::is_key_file;
@@ -33,6 +33,15 @@ impl UnaskedLook {
         tokio::task::spawn_blocking(move || self.read(&path)).await.ok().flatten()
     }
 
+    /// Returns the paths that are most like this one, which is not there.
+    pub(crate) async fn near(self, path: String) -> Vec<String> {
+        let near = move || {
+            let may_look = reads_unasked(&self.workspace, &self.permissions);
+            if may_look { near_paths(&self.workspace, &path, &self.rules()) } else { Vec::new() }
+        };
+        tokio::task::spawn_blocking(near).await.unwrap_or_default()
+    }
+
     fn listed(&self, most: usize) -> ListedFiles {
         let mut files = ListedFiles::default();
         if !reads_unasked(&self.workspace, &self.permissions) {
@@ -50,7 +59,8 @@ impl UnaskedLook {
         files
     }
 
-    fn read(&self, path: &str) -> Option<AttachedText> {
+    /// Like `short_text`, at once.
+    pub(crate) fn read(&self, path: &str) -> Option<AttachedText> {
         if is_key_file(path) || !reads_unasked(&self.workspace, &self.permissions) {
             return None;
         }

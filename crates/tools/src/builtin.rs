@@ -47,6 +47,7 @@ pub use commands::Commands;
 pub use ending::ending_tools;
 #[cfg(feature = "fetch")]
 pub use fetch_url::{FetchSettings, fetch_url};
+pub use near_paths::near_paths;
 pub use read_skill::read_skill;
 pub use readable_files::{ContentStamp, readable_files, reads_unasked};
 pub use recall::RECALL;

@@ -122,7 +122,7 @@ pub use attach::image::{LARGEST_IMAGE, image, image_in_base64};
 pub use attach::{AttachError, PdfProgram, attached_file, has_image_ending};
 pub use builtin::{
     CHANGING_TOOLS, ContentStamp, RECALL, RUN_COMMAND, TOOL_NAMES, WalkExtent, end_of_exit_line, ending_tools,
-    file_tools, read_skill, readable_files, reads_unasked, sandbox_notes,
+    file_tools, near_paths, read_skill, readable_files, reads_unasked, sandbox_notes,
 };
 #[cfg(feature = "commands")]
 pub use builtin::{Commands, builtins};

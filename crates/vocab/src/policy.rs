@@ -388,7 +388,7 @@ pub enum Guard {
     /// When a built-in file read gives the same result again, the result says so instead of repeating the content.
     RepeatedRead,
     /// A change of files that repeats the last one, which worked, is not made again; the second time in a row the run ends
-    /// if the records show that all is done.
+    /// if the records show that all is done. A script is not run again while nothing has changed.
     RepeatedChange,
     /// A tool whose calls all failed in three turns in a row is withdrawn from the run.
     FailedTool,

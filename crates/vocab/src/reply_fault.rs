@@ -18,6 +18,8 @@ pub enum ReplyFault {
         /// Their names, as the request writes them.
         files: Vec<String>,
     },
+    /// The request asks for a figure from files, and the reply gives one that no script computed.
+    NotComputed {},
     /// Every call of the run failed, and the reply answers as if one had not.
     CallsFailed {},
     /// The request asks for a change, and no call changed anything.
@@ -32,6 +34,8 @@ pub enum ReplyFault {
         /// The others.
         files: Vec<String>,
     },
+    /// The reply repeats a script that was run already and brought nothing: the run starts over.
+    Repeated {},
     /// Steps of the plan are not done.
     StepsOpen {
         /// The steps.
@@ -60,7 +64,7 @@ impl ReplyFault {
             | Self::StepsOpen { .. }
             | Self::CallAsText {}
             | Self::StepAnnounced {} => true,
-            Self::HandedBack {} => false,
+            Self::HandedBack {} | Self::NotComputed {} | Self::Repeated {} => false,
         }
     }
 }

@@ -211,6 +211,8 @@ pub enum Repair {
     Renamed,
     /// A script used modules that it did not import.
     Imports,
+    /// A script was the new text of a file, which is written.
+    FileText,
 }
 
 impl Repair {
@@ -230,6 +232,7 @@ impl Repair {
             Self::Dropped => "null for nothing",
             Self::Renamed => "argument by another name",
             Self::Imports => "missing imports",
+            Self::FileText => "a file's text for a script",
         }
     }
 }

@@ -98,6 +98,8 @@ pub enum VerdictReason {
 pub enum UnaskedChange {
     /// Any change, where the request is a question.
     InAnswer {},
+    /// Any change, where the request does not say which files it means.
+    Unclear {},
     /// The loss of a file that the request does not name.
     Deletes {
         /// The file.

@@ -310,6 +310,7 @@ fn verdict(entry: &AuditEntry) -> String {
             format!(" for {}, protected by {}", short_line(path, NAMED), short_line(pattern, NAMED))
         }
         Some(VerdictReason::Unasked { change: UnaskedChange::InAnswer {} }) => " in answer to a question".to_owned(),
+        Some(VerdictReason::Unasked { change: UnaskedChange::Unclear {} }) => " for an unclear request".to_owned(),
         Some(VerdictReason::Unasked { change: UnaskedChange::Deletes { path } | UnaskedChange::NotNamed { path } }) => {
             format!(" for {}, which was not named", short_line(path, NAMED))
         }

@@ -37,6 +37,7 @@ mod resumed;
 mod retrieval;
 mod routing;
 mod sandbox;
+mod script_help;
 mod scripts;
 mod secrets;
 mod seen_images;

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Attachment, CallFinished, CallRequested, Change, EffectClass, FileState, FilesChanged, MessageAccepted, MovedPath,
-    OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName,
+    OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName, WorkspaceOverview,
 };
 
 use super::request::name_tokens;
+use super::vague_order::is_vague_order;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;
@@ -65,6 +66,8 @@ pub(crate) struct RunEvidence {
     pub(crate) request: RequestWords,
     /// Files that are known to exist, or to have existed when the run began.
     pub(crate) files: BTreeSet<String>,
+    /// Set where the request does not say which of them it means.
+    pub(crate) is_vague: bool,
     /// Of these, the ones that a successful call was about.
     pub(crate) used: BTreeSet<String>,
     /// Calls that succeeded, and calls that did not.
@@ -100,6 +103,15 @@ impl RunEvidence {
             self.used.insert(path.clone());
             self.by_steps.insert(path.clone());
         }
+    }
+
+    /// Adds what an overview of the workspace shows.
+    pub(crate) fn add_overview(&mut self, overview: &WorkspaceOverview) {
+        self.is_vague = is_vague_order(&self.request.text, overview);
+        self.add_files(overview.files.iter().map(|file| &file.path));
+        // The model has read these without a call.
+        let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
+        self.request.shown_files.extend(shown);
     }
 
     /// Adds files that are known to exist.

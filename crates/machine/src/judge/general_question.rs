@@ -17,14 +17,20 @@ pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -
     if reading.kind != RequestKind::Question || reading.is_about_files {
         return false;
     }
-    let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
-    let texts: Vec<String> = texts.map(|text| plain(text)).collect();
     let lower = plain(request);
     let is_greeting = begins_with(&lower, |language| language.talk);
-    let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| tells_topic(word));
-    let words: Vec<&str> = words.collect();
-    let is_in = |word: &&str| texts.iter().any(|text| has_word(text, word));
-    (is_greeting || !words.is_empty()) && !words.iter().any(is_in)
+    (is_greeting || topic_words(&lower).next().is_some()) && !shares_topic(&lower, overview)
+}
+
+/// Whether a word of a request, in lower case, that says what it is about is in the name or the text of a file.
+pub(super) fn shares_topic(request: &str, overview: &WorkspaceOverview) -> bool {
+    let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
+    let texts: Vec<String> = texts.map(|text| plain(text)).collect();
+    topic_words(request).any(|word| texts.iter().any(|text| has_word(text, word)))
+}
+
+fn topic_words(request: &str) -> impl Iterator<Item = &str> {
+    request.split(|letter: char| !letter.is_alphanumeric()).filter(|word| tells_topic(word))
 }
 
 /// Whether a text has a word, or a form of it.

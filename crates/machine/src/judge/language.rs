@@ -17,6 +17,8 @@ pub(super) struct Language {
     pub(super) copy_verbs: &'static str,
     /// Verbs that ask for files to be deleted.
     pub(super) delete_verbs: &'static str,
+    /// Verbs that ask for something that is there to be deleted, moved or altered.
+    pub(super) altering_verbs: &'static str,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: &'static str,
     /// Verbs of these lists with what may follow them and makes them mean something else.
@@ -57,6 +59,8 @@ pub(super) struct Language {
     pub(super) clause_words: &'static str,
     /// Words of requests that a listing answers, without reading files.
     pub(super) listing_words: &'static str,
+    /// Words of questions whose answer is computed.
+    pub(super) computing_words: &'static str,
     /// Words for several files.
     pub(super) files_words: &'static str,
     /// Words for every file of a kind.
@@ -95,7 +99,8 @@ pub(super) const LANGUAGES: &[Language] = &[ENGLISH, GERMAN];
 const ENGLISH: Language = Language {
     change_verbs: "change; replace; rename; move; delete; remove; update; edit; fix; append; add; insert; set; correct; \
         bump; increment; increase; decrease; copy; merge; split; refactor; modify; uncomment; reformat; erase; \
-        swap; raise; lower; switch; repair; rewrite; patch; drop",
+        swap; raise; lower; switch; repair; rewrite; patch; drop; tick; shorten; sort; undo; revert; \
+        restore",
     make_verbs: "write; create; make; save; generate; produce; put; store; record; collect; export; dump; build; draft; \
         prepare; extract; convert; sort; list; translate; summarize; summarise; count; compute; calculate; \
         merge; gather; note",
@@ -103,6 +108,7 @@ const ENGLISH: Language = Language {
     move_verbs: "rename; move; copy",
     copy_verbs: "copy",
     delete_verbs: "delete; remove; erase",
+    altering_verbs: "delete; remove; erase; rename; move; change; replace; edit; modify; swap; switch; undo; revert; restore",
     file_verbs: "create; make; write; save",
     other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
         add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
@@ -141,6 +147,9 @@ const ENGLISH: Language = Language {
     clause_words: "but; except",
     listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
+    computing_words: "how many; how much; how often; total; totals; sum; altogether; average; mean; median; most; fewest; least; \
+        highest; lowest; longest; shortest; count; counts; number of; more than; less than; fewer than; at least; at most; twice; \
+        percent; percentage; difference between",
     files_words: "files",
     all_words: "all; every; each",
     everywhere_words: "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
@@ -225,6 +234,7 @@ const GERMAN: Language = Language {
     move_verbs: "benenne; verschiebe; kopiere",
     copy_verbs: "kopiere",
     delete_verbs: "lösche; entferne",
+    altering_verbs: "lösche; entferne; benenne; verschiebe; ändere; ersetze; bearbeite",
     file_verbs: "erstelle; schreibe",
     other_meanings: "",
     lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
@@ -247,6 +257,8 @@ const GERMAN: Language = Language {
     exclusions: "nicht; außer; ohne; nur",
     clause_words: "außer",
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
+    computing_words: "wie viele; wie viel; wie oft; wieviele; wieviel; summe; insgesamt; zusammen; durchschnitt; meisten; \
+        wenigsten; höchste; niedrigste; längste; kürzeste; anzahl; mehr als; weniger als; mindestens; höchstens; prozent",
     files_words: "dateien",
     all_words: "alle; allen; jede; jeder",
     everywhere_words: "überall; alles; projekt; verweise; tests",

@@ -60,6 +60,10 @@ fn fact(fault: &ReplyFault, offer: &[ToolSpec], wording: &CallWording) -> String
             let with = with_tool(offer, &format!(": write {it} with"), &["write_file"]);
             format!("{} {was} not written yet{with}.", listed(files))
         }
+        ReplyFault::NotComputed {} => {
+            "No script was run yet, and a figure is not to be guessed: compute it from the files and print it."
+                .to_owned()
+        }
         ReplyFault::CallsFailed {} => wording.all_failed.to_owned(),
         ReplyFault::NothingChanged {} => {
             let with = with_tool(offer, "; change files with", &["edit_file", "write_file"]);
@@ -73,6 +77,7 @@ fn fact(fault: &ReplyFault, offer: &[ToolSpec], wording: &CallWording) -> String
             let was = if files.len() == 1 { "was" } else { "were" };
             format!("{} {was} not changed yet.", listed(files))
         }
+        ReplyFault::Repeated {} => "The last reply repeated what was done before.".to_owned(),
         ReplyFault::StepsOpen { steps } => format!("Steps of the plan are open: {}.", steps.join("; ")),
         ReplyFault::CallAsText {} => wording.in_text.to_owned(),
         ReplyFault::StepAnnounced {} => "The last reply announced a step and did not take it.".to_owned(),

@@ -41,6 +41,8 @@ pub(crate) struct RequestReading {
     pub(crate) is_about_files: bool,
     /// Set when a listing of files may answer it.
     pub(crate) is_about_listing: bool,
+    /// Set when it asks for an answer that is computed: how many, which has most.
+    pub(crate) is_about_figures: bool,
     /// Set when it may be about more files than it names: "everywhere".
     pub(crate) is_about_all: bool,
     /// Set when it may ask for files to be moved or renamed.
@@ -66,6 +68,7 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         is_talk: false,
         is_about_files: false,
         is_about_listing: has_phrase(&lower, |language| language.listing_words),
+        is_about_figures: has_phrase(&lower, |language| language.computing_words),
         is_about_all: has_phrase(&lower, |language| language.all_words)
             || has_phrase(&lower, |language| language.everywhere_words),
         may_move: has_phrase(&lower, |language| language.moving_words),
@@ -104,6 +107,14 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         && !reading.is_about_files
         && begins_with(lower.trim_start(), |language| language.talk);
     reading
+}
+
+/// Whether a request has orders, and all of them delete, move or alter what is there.
+pub(super) fn only_alters(text: &str) -> bool {
+    let sentences: Vec<Sentence<'_>> = sentences(text).map(Sentence::new).collect();
+    let mut orders = sentences.iter().flat_map(Sentence::orders).peekable();
+    let alters = |order: Order<'_, '_>| is_one_of(order.verb_word(), |language| language.altering_verbs);
+    orders.peek().is_some() && orders.all(alters)
 }
 
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
@@ -393,7 +404,8 @@ impl Order<'_, '_> {
             return false;
         }
         match self.verb {
-            OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun),
+            // "notes.txt is too long. Please shorten it."
+            OrderVerb::Change => !existing.is_empty() || !targets.is_empty() || words().any(is_noun),
             OrderVerb::Make => {
                 let is_relative = |word: &&str| is_one_of(word, |language| language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();
@@ -428,6 +440,8 @@ mod tests {
             ("Read prices.txt and write the total to total.txt", Change),
             ("Delete all files that are empty.", Change),
             ("Set the timeout to 30 in config.json, then tell me the old value.", Change),
+            ("prices.txt is wrong. Please correct what is missing.", Change),
+            ("Tick off the milk in prices.txt", Change),
             ("What is the price of apples in prices.txt?", Question),
             ("How many lines does src/main.py have?", Question),
             ("Does config.json mention a port?", Question),

@@ -148,7 +148,8 @@ fn labelled(lines: &str) -> Vec<Labelled> {
 }
 
 fn judgement_of(labelled: &Labelled, offer: &[ToolSpec]) -> (&'static str, Judgement) {
-    let judged = JudgedReply { text: &labelled.reply, evidence: &labelled.evidence, offer, history: &[] };
+    let judged =
+        JudgedReply { text: &labelled.reply, evidence: &labelled.evidence, offer, writes_scripts: false, history: &[] };
     let judgement = judge(&judged);
     let name = match &judgement {
         Judgement::Complete => "complete",

@@ -70,6 +70,9 @@ impl Run {
         if read_request(request, &self.evidence.files).kind == RequestKind::Question {
             return Some(UnaskedChange::InAnswer {});
         }
+        if self.evidence.is_vague && self.is_first_request() {
+            return Some(UnaskedChange::Unclear {});
+        }
         let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));
         if let Some(path) = unnamed {
             return Some(UnaskedChange::Deletes { path: path.clone() });

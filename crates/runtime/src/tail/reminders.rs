@@ -39,7 +39,7 @@ pub(super) fn request(request: &str, progress: Option<&RequestProgress>, dialect
     let start: String = request.chars().take(REQUEST_CHARS).collect();
     let next = if dialect == Some(Dialect::Script) { "script" } else { "call" };
     let done = progress.map(|progress| done_so_far(&progress.done)).unwrap_or_default();
-    let order = progress.map_or_else(|| open_order(next), |progress| next_order(&progress.stage, dialect, next));
+    let order = progress.map_or_else(|| open_order(next), |progress| next_order(progress, dialect, next));
     format!("The request was: {start}\n{done}{order}")
 }
 
@@ -48,9 +48,27 @@ fn open_order(next: &str) -> String {
     format!("If all of it is done, answer in plain words. If not, write the next {next}.")
 }
 
+/// The same for a model that writes scripts. One script mostly does all of it, and a second one undoes it or does more.
+fn order_after_script(progress: &RequestProgress) -> String {
+    if progress.done.has_changes() {
+        "If that is what it asks for, answer now in plain words, without a script. Only if a part of it is missing, write a \
+         script for that part."
+            .to_owned()
+    } else if progress.may_be_answered {
+        "Answer it now in plain words, from what was printed, without a script. Only if that does not answer it, write another \
+         script."
+            .to_owned()
+    } else {
+        open_order("script")
+    }
+}
+
 /// Returns what to do next.
-fn next_order(stage: &ChangeStage, dialect: Option<Dialect>, next: &str) -> String {
-    match stage {
+fn next_order(progress: &RequestProgress, dialect: Option<Dialect>, next: &str) -> String {
+    match &progress.stage {
+        ChangeStage::NotAsked | ChangeStage::Unclear if dialect == Some(Dialect::Script) => {
+            order_after_script(progress)
+        }
         ChangeStage::NotAsked | ChangeStage::Unclear => open_order(next),
         ChangeStage::Nothing { to_rewrite } if dialect == Some(Dialect::Script) => match &to_rewrite[..] {
             [path] => format!(

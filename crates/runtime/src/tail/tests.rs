@@ -78,7 +78,13 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
     let next = |dialect| super::reminders::request("Go.", None, dialect);
     let moved = vec![MovedPath { from: "c".into(), to: "d".into() }];
     let done = RunChanges { changed: vec!["a".into(), "b".into()], moved, ..RunChanges::default() };
-    let told = |stage| super::reminders::request("Go.", Some(&RequestProgress { done: done.clone(), stage }), None);
+    let told = |stage| {
+        super::reminders::request(
+            "Go.",
+            Some(&RequestProgress { done: done.clone(), stage, may_be_answered: true }),
+            None,
+        )
+    };
     for (stage, order) in [
         (ChangeStage::Unclear, "If all of it is done"),
         (ChangeStage::Begun { left: vec!["e".to_owned()] }, "Not changed yet: e. Write the next call."),
@@ -93,6 +99,21 @@ fn the_tail_reminds_only_of_what_applies_to_this_turn() {
     assert_eq!(short(TurnMode::Tools, &[]), "");
     assert_eq!(short(TurnMode::Tools, &plan), planned);
     assert_eq!(short(TurnMode::WrapUp, &[]), honest);
+}
+
+// proves S2: one script mostly does all of it, so its writer is told to answer
+#[test]
+fn after_a_script_the_model_is_told_to_answer() {
+    let done = RunChanges { changed: vec!["a".into()], ..RunChanges::default() };
+    let after_script = |done: RunChanges, may_be_answered| {
+        let progress = RequestProgress { done, stage: ChangeStage::NotAsked, may_be_answered };
+        super::reminders::request("Go.", Some(&progress), Some(Dialect::Script))
+    };
+    assert!(after_script(done, false).contains("\nIf that is what it asks for, answer now"));
+    assert!(
+        after_script(RunChanges::default(), true).contains("\nAnswer it now in plain words, from what was printed")
+    );
+    assert!(after_script(RunChanges::default(), false).contains("\nIf all of it is done"));
 }
 
 // proves C10, X4: passages are marked as data line by line, with their places, within the room

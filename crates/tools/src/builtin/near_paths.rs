@@ -51,7 +51,8 @@ fn absent(workspace: &Workspace, path: &str, rules: &FileRules) -> String {
 }
 
 /// Returns the files and folders of the workspace whose paths are most like `path`, the best first.
-fn near_paths(workspace: &Workspace, path: &str, rules: &FileRules) -> Vec<String> {
+#[must_use]
+pub fn near_paths(workspace: &Workspace, path: &str, rules: &FileRules) -> Vec<String> {
     let rules = rules.beyond_the_call();
     // Nobody was asked about these files, so those that are asked about first are left out as well.
     let unread = rules.hidden_files(&workspace.files(&[], READ, PathExtent::Itself));

@@ -33,6 +33,7 @@ mod bracket;
 mod constrained;
 mod explain;
 mod fence_scan;
+mod file_text;
 mod here_document;
 mod json;
 mod lines;
@@ -66,12 +67,13 @@ pub(crate) use script_imports::repair_of;
 
 pub use accepted_forms::{AcceptedForms, CallLimit};
 pub use constrained::{ConstrainedEnd, ConstrainedReply, LONGEST_TEXT, SchemaUse, read_constrained, reply_schema};
+pub use file_text::{FileToWrite, write_file_text};
 pub use malformed_call::MalformedCall;
 pub use offered_tools::{NamedTools, OfferedTools};
 pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};
 pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
-pub use script_error::explained_error;
+pub use script_error::{explained_error, missing_path};
 pub use script_language::ScriptLanguages;
 pub use text_end::TextEnd;
 

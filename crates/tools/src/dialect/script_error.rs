@@ -17,6 +17,9 @@ const CHAINS: [&str; 2] = [
 /// Where the libraries of Python lie.
 const LIBRARY: &str = "/lib/python";
 
+/// The error of a path that is not there, up to the path.
+const NOT_FOUND: &str = "FileNotFoundError: [Errno 2] No such file or directory: '";
+
 /// What usually causes an error, and how to avoid it.
 struct Advice {
     /// The error, by what its line contains.
@@ -48,15 +51,23 @@ const ADVICE: &[Advice] = &[
     Advice { error: "NameError", told: "A script knows nothing of the ones before it: define it here." },
 ];
 
-/// Returns the result of a script that failed, with its traceback in plain words; other results as they are.
+/// Returns the path that a Python script did not find, by the last line of its error.
 #[must_use]
-pub fn explained_error(result: &str, arguments: &Json) -> String {
-    let arguments = arguments.to_value();
-    let script = arguments.get("command").and_then(Value::as_str).and_then(python_script);
-    script.and_then(|script| explained(result, &script)).unwrap_or_else(|| result.to_owned())
+pub fn missing_path(result: &str) -> Option<&str> {
+    let (_, path) = result.rsplit_once(NOT_FOUND)?;
+    path.split_once('\'').map(|(path, _)| path).filter(|path| !path.is_empty())
 }
 
-fn explained(result: &str, script: &str) -> Option<String> {
+/// Returns the result of a script that failed, with its traceback in plain words; other results as they are. `near` are
+/// paths like the one that it did not find.
+#[must_use]
+pub fn explained_error(result: &str, arguments: &Json, near: &[String]) -> String {
+    let arguments = arguments.to_value();
+    let script = arguments.get("command").and_then(Value::as_str).and_then(python_script);
+    script.and_then(|script| explained(result, &script, near)).unwrap_or_else(|| result.to_owned())
+}
+
+fn explained(result: &str, script: &str, near: &[String]) -> Option<String> {
     let (before, traceback) = result.split_at(start_of_error(result)?);
     let lines: Vec<&str> = traceback.lines().collect();
     let last = lines.iter().rposition(|line| *line == TRACEBACK)?;
@@ -75,6 +86,9 @@ fn explained(result: &str, script: &str) -> Option<String> {
     let error = error.join("\n");
     if let Some(advice) = ADVICE.iter().find(|advice| error.contains(advice.error)) {
         told.push_str(&format!("{}\n", advice.told));
+    }
+    if !near.is_empty() {
+        told.push_str(&format!("Similar paths are there: {}\n", near.join(", ")));
     }
     // Last, because people are shown the last line.
     told.push_str(error.trim_end());
@@ -109,7 +123,7 @@ mod tests {
 
     fn told(script: &str, result: &str) -> String {
         let quoted = format!("python3 -Bu -c '{}'", script.replace('\'', "'\\''"));
-        explained_error(result, &Json::from(&serde_json::json!({ "command": quoted })))
+        explained_error(result, &Json::from(&serde_json::json!({ "command": quoted })), &[])
     }
 
     // proves T4: the writer of a script is shown the line that failed and what to do, not the inside of a library
@@ -153,7 +167,7 @@ mod tests {
         }
         let other = Json::from(&serde_json::json!({ "command": "cat a.txt" }));
         assert_eq!(
-            explained_error("Traceback (most recent call last):\nx", &other),
+            explained_error("Traceback (most recent call last):\nx", &other, &[]),
             "Traceback (most recent call last):\nx"
         );
     }

@@ -40,7 +40,11 @@ pub(super) fn with_imports(script: &str) -> Option<String> {
 pub(crate) fn repair_of(arguments: &Json, written: &str) -> Repair {
     let arguments = arguments.to_value();
     let script = arguments.get("command").and_then(Value::as_str).and_then(python_script);
-    if script.is_some_and(|script| script.ends_with(written)) { Repair::Imports } else { Repair::Syntax }
+    match script {
+        Some(script) if script.ends_with(written) => Repair::Imports,
+        Some(_) => Repair::FileText,
+        None => Repair::Syntax,
+    }
 }
 
 /// Whether a script uses a module, and neither imports it nor gives its name to something.

@@ -119,6 +119,12 @@ pub struct Nudged {
 }
 
 impl Nudged {
+    /// Whether the run starts over: its replies and their results are no longer part of the history.
+    #[must_use]
+    pub fn starts_over(&self) -> bool {
+        self.faults.contains(&ReplyFault::Repeated {})
+    }
+
     /// Whether the judge sent the reply back, so that it is no longer part of the history.
     #[must_use]
     pub fn rejects_reply(&self) -> bool {
