@@ -55,7 +55,7 @@ impl Draft<'_> {
                 if let Some(reason) = refusal {
                     self.finish(call, OutcomeKind::Denied, reason.as_ref());
                 } else if self.run().is_some_and(|run| run.repeats_script(request)) {
-                    self.finish(call, OutcomeKind::Denied, texts::RUN_ALREADY);
+                    self.finish(call, OutcomeKind::InvalidArguments, texts::RUN_ALREADY);
                 } else if self.run().is_some_and(|run| run.is_made_already(request)) {
                     self.finish(call, OutcomeKind::Ok, texts::MADE_ALREADY);
                 }
@@ -157,10 +157,10 @@ impl Draft<'_> {
 
     /// Applies the guards to the turn once every call has a result, then starts the next turn.
     fn close_turn(&mut self) {
-        let Some(run) = self.run() else { return };
-        if run.has_repeated_scripts_only() {
-            return self.after_repeated_script();
+        if self.answers_repeated_script() {
+            return;
         }
+        let Some(run) = self.run() else { return };
         let findings = run.watch.findings(run.policy(), run.calls());
         let mut withheld = Vec::new();
         for finding in findings {

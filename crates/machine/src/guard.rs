@@ -109,9 +109,14 @@ impl ProgressWatch {
         self.last_change == Some(request_hash(request))
     }
 
-    /// Whether this is a script that would bring the same again.
-    pub(crate) fn repeats_script(&self, request: &CallRequested) -> bool {
-        self.scripts.has(request_hash(request))
+    /// Returns what this script brought, if it ran and nothing has changed since.
+    pub(crate) fn script_result(&self, request: &CallRequested) -> Option<&str> {
+        self.scripts.result(request_hash(request))
+    }
+
+    /// Whether this script made the last change.
+    pub(crate) fn is_last_changer(&self, request: &CallRequested) -> bool {
+        self.scripts.has_changed(request_hash(request))
     }
 
     /// Observes what one of these calls changed.
@@ -119,7 +124,8 @@ impl ProgressWatch {
         if changed.changes.is_empty() && changed.unseen.is_none() {
             return;
         }
-        let by = calls.iter().find(|call| call.request.call == changed.call);
+        // What a person edited is not what the model asked for.
+        let by = calls.iter().find(|call| call.request.call == changed.call && call.edited.is_none());
         self.scripts.files_changed(by.map(|call| request_hash(&call.request)));
     }
 
@@ -159,7 +165,9 @@ impl ProgressWatch {
         let Some(call) = calls.iter().find(|call| call.request.call == finished.call) else { return };
         let request = &call.request;
         let asked = request_hash(request);
-        self.scripts.call_finished(asked, request, finished);
+        if call.edited.is_none() {
+            self.scripts.call_finished(asked, request, finished);
+        }
         self.mistakes.call_finished(request, finished.outcome, hash_of(&finished.text));
         match &call.edited {
             None => self.note_change(request, asked, finished.outcome),

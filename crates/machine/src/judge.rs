@@ -3,9 +3,9 @@
 //! ends runs by `judged_text`.
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
-//! `file_lists` finds files named side by side, `general_question` questions about no file, `unasked` changes that nobody
-//! asked for, `vague_order` orders that do not say which files they mean; `nudge_text` words what the model is told. Nothing here knows the disk: which files exist comes from the
-//! record that began the run and from results.
+//! `file_lists` finds files named side by side, `general_question` questions about no file, `vague_order` orders that do
+//! not say which files they mean, `unasked` changes that nobody asked for; `nudge_text` words what the model is told.
+//! Nothing here knows the disk: which files exist comes from the record that began the run and from results.
 
 mod evidence;
 mod file_lists;
@@ -140,7 +140,7 @@ fn is_known(judged: &JudgedReply<'_>, path: &str) -> bool {
 fn not_computed(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
     let can_compute = judged.writes_scripts && !judged.offer.is_empty() && !judged.evidence.files.is_empty();
     let asks = request.kind == RequestKind::Question && request.is_about_figures && !request.is_advice;
-    let excused = reply.refuses || reply.asks_back;
+    let excused = reply.refuses || reply.asks_back || reply.gives_reason;
     (can_compute && asks && !judged.evidence.has_calls() && !excused).then_some(ReplyFault::NotComputed {})
 }
 
@@ -280,11 +280,16 @@ impl Run {
         }
     }
 
-    /// Returns the files that exist and that the request names, where it asks for a change.
+    /// Returns the files that exist and that the request asks to be changed; those that it names, where it asks for a change
+    /// and names no other file to write.
     #[must_use]
     pub fn files_to_change(&self) -> Vec<String> {
         let request = read_request(&self.evidence.request.text, &self.evidence.files);
-        if request.kind == RequestKind::Change { request.existing } else { Vec::new() }
+        match request.kind {
+            RequestKind::Change if !request.to_change.is_empty() => request.to_change,
+            RequestKind::Change if request.to_write.is_empty() => request.existing,
+            RequestKind::Change | RequestKind::Question | RequestKind::Other => Vec::new(),
+        }
     }
 
     /// Whether the run began with the first message of the conversation. Later ones may go on with what was said: "Yes, do

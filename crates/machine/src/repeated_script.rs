@@ -1,102 +1,94 @@
-//! Scripts that the model repeats word for word (L11, S2). A small model copies what stands in the conversation: once a script
-//! of its own is there twice, it never writes another. So a repeated script is not run. Where nothing was changed yet, the run
-//! starts over: its scripts and their results leave the history, and the model is told what came of them. Where something was
-//! changed, the records say whether all is done.
+//! Scripts that the model repeats word for word (L11, S2). A small model copies what stands in the conversation: once a
+//! script of its own is there twice, it never writes another. So a script is not run again where nothing was changed yet: the
+//! run starts over, its scripts and their results leave the history, and the model is told what came of this one. Nor is
+//! the script that made the last change: the records say whether all is done.
 
-use windlass_vocab::{
-    CallRequested, EndReason, Guard, Message, Nudge, NudgeCause, Nudged, OutcomeKind, ReplyFault, TurnMode,
-};
+use windlass_vocab::{CallRequested, EndReason, Guard, Nudge, NudgeCause, Nudged, OutcomeKind, ReplyFault, TurnMode};
 
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
-use crate::judge::{ChangeStage, JUDGE_NUDGES, JudgedReply, Judgement, SCRIPTS, judge, nudge_text};
+use crate::judge::{ChangeStage, JUDGE_NUDGES, Judgement, SCRIPTS, nudge_text};
 use crate::script_result::writes_scripts;
 use crate::text_reply::is_judged;
 use crate::texts;
-use crate::transcript::Transcript;
 
-/// How much of the last result the model is told when it starts over, in characters.
-const RESULT_CHARS: usize = 400;
+/// The last sentence of each start of a run, in order.
+const CLOSINGS: [&str; 3] = [
+    "Write another script.",
+    "Write a script that does it in another way.",
+    "If it can't be done, say in one sentence why; otherwise write a new script.",
+];
 
 impl Run {
-    /// Whether a call is a script that would bring the same again.
+    /// Whether a call is a script that is not run again.
     pub(crate) fn repeats_script(&self, request: &CallRequested) -> bool {
-        self.policy().guards.contains(&Guard::RepeatedChange)
-            && is_judged(self, TurnMode::Tools)
-            && writes_scripts(self)
-            && self.watch.repeats_script(request)
+        let is_guarded = self.policy().guards.contains(&Guard::RepeatedChange);
+        let is_repeated = if self.evidence.may_have_changed_files() {
+            self.watch.is_last_changer(request)
+        } else {
+            self.watch.script_result(request).is_some()
+        };
+        is_guarded && is_repeated && is_judged(self, TurnMode::Tools) && writes_scripts(self)
     }
 
-    /// Whether all calls of the turn were scripts that were not run because they are repeated.
-    pub(crate) fn has_repeated_scripts_only(&self) -> bool {
-        let is_repeated =
-            |call: &Call| call.state == CallState::Finished(OutcomeKind::Denied) && self.repeats_script(&call.request);
-        !self.calls().is_empty() && self.calls().iter().all(is_repeated)
+    /// Returns the first call of a turn whose calls were all scripts that are not run again.
+    fn repeated_script(&self) -> Option<&Call> {
+        let is_refused = |call: &&Call| {
+            call.state == CallState::Finished(OutcomeKind::InvalidArguments) && self.repeats_script(&call.request)
+        };
+        let first = self.calls().first();
+        first.filter(|_| self.calls().iter().filter(is_refused).count() == self.calls().len())
     }
 }
 
 impl Draft<'_> {
-    /// Decides what follows a turn whose scripts were all repeated.
-    pub(crate) fn after_repeated_script(&mut self) {
-        let Some(run) = self.run() else { return };
-        if run.evidence.has_effects() {
-            return self.after_repeated_changing_script();
+    /// Decides what follows a turn whose scripts were all repeated; `false` where it was another turn.
+    pub(crate) fn answers_repeated_script(&mut self) -> bool {
+        let Some(run) = self.run() else { return false };
+        let Some(request) = run.repeated_script().map(|call| call.request.clone()) else { return false };
+        if run.watch.is_last_changer(&request) {
+            self.after_repeated_change();
+        } else if run.rejected_replies >= JUDGE_NUDGES {
+            self.halt(0);
+        } else {
+            let text = start_over_text(run, run.watch.script_result(&request).unwrap_or_default());
+            let evidence = "the same script again".to_owned();
+            self.push(Nudged { why: NudgeCause::Cycle, evidence, text, faults: vec![ReplyFault::Repeated {}] });
+            self.next_turn();
         }
-        if run.rejected_replies >= JUDGE_NUDGES {
-            return self.halt(0);
-        }
-        let text = start_over_text(run, last_result(&self.state.transcript));
-        self.push(Nudged {
-            why: NudgeCause::Cycle,
-            evidence: "the same script again".to_owned(),
-            text,
-            faults: vec![ReplyFault::Repeated {}],
-        });
-        self.next_turn();
+        true
     }
 
-    /// The same where files were changed: if all is done, the run ends; else the model is told what is missing.
-    fn after_repeated_changing_script(&mut self) {
+    /// Ends a run whose model writes the last change again, if the records show that all is done; else tells the model what
+    /// is missing.
+    fn after_repeated_change(&mut self) {
         let Some(run) = self.run() else { return };
-        let (text, evidence) = (texts::DONE_BY_RECORDS, run.evidence.as_ref());
-        let (offer, history) = (self.offered(), &self.state.transcript.history[..]);
-        let judged = JudgedReply { text, evidence, offer, writes_scripts: true, history };
-        let faults = match judge(&judged) {
-            Judgement::Complete => return self.end(EndReason::Completed, text, None),
+        let faults = match self.judged(run, texts::DONE_BY_RECORDS) {
+            Judgement::Complete => return self.end(EndReason::Completed, texts::DONE_BY_RECORDS, None),
             Judgement::Incomplete(faults) | Judgement::Deflecting(faults) => faults,
         };
         if run.rejected_replies >= JUDGE_NUDGES {
             return self.end(EndReason::Unfinished, texts::STOPPED_REPEATING, None);
         }
-        let text = nudge_text(&faults, offer, &SCRIPTS, run.rejected_replies);
+        let text = nudge_text(&faults, self.offered(), &SCRIPTS, run.rejected_replies);
         self.push(Nudged { why: NudgeCause::Reply(Nudge::Incomplete), evidence: String::new(), text, faults });
         self.next_turn();
     }
 }
 
-/// Returns the text of the open run's newest result that is still sent.
-fn last_result(transcript: &Transcript) -> Option<&str> {
-    let begin = transcript.goal().map_or(0, |goal| goal + 1);
-    let sent = transcript.history.get(begin..).unwrap_or_default();
-    sent.iter().rev().find_map(|message| match message {
-        Message::Tool { text, .. } => Some(text.as_str()),
-        Message::User { .. } | Message::Assistant { .. } => None,
-    })
-}
-
-/// Returns what the model is told when the run starts over: what came of its last script, and what to do.
-fn start_over_text(run: &Run, result: Option<&str>) -> String {
-    let result: String = result.unwrap_or_default().chars().take(RESULT_CHARS).collect();
+/// Returns what the model is told when the run starts over: what came of its script, and what to do. No two starts of a
+/// run are told the same.
+fn start_over_text(run: &Run, result: &str) -> String {
     let order = match run.progress().stage {
         ChangeStage::Nothing { to_rewrite } => match &to_rewrite[..] {
-            [path] => format!("Write a script that opens {path}, changes its text and writes it back."),
-            [] | [..] => "Write another script, one that makes the change.".to_owned(),
+            [path] => format!("Nothing is changed yet: {path} has to be opened, its text changed and written back."),
+            [] | [..] => "Nothing is changed yet.".to_owned(),
         },
         ChangeStage::NotAsked | ChangeStage::Begun { .. } | ChangeStage::Unclear => {
-            "If that answers the request, answer in plain words. If not, write another script.".to_owned()
+            "If that answers the request, answer in plain words.".to_owned()
         }
     };
-    // The run has started over before, and nothing was run since.
+    let place = usize::try_from(run.rejected_replies).unwrap_or(usize::MAX).min(CLOSINGS.len() - 1);
     let result = if result.is_empty() { String::new() } else { format!(" Its result:\n{result}\n") };
-    format!("A script was run already, and running it again brings the same.{result}\n{order}")
+    format!("This script was run already, and brings the same again.{result}\n{order} {}", CLOSINGS[place])
 }

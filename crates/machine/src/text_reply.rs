@@ -121,15 +121,7 @@ impl Draft<'_> {
 
     /// Decides what follows a reply that is text, by what the judge says of it.
     fn after_judgement(&self, run: &Run) -> AfterTextReply {
-        let (text, evidence) = (run.answer.as_ref(), run.evidence.as_ref());
-        let history = &self.state.transcript.history;
-        let (nudge, faults) = match judge(&JudgedReply {
-            text,
-            evidence,
-            offer: self.offered(),
-            writes_scripts: writes_scripts(run),
-            history,
-        }) {
+        let (nudge, faults) = match self.judged(run, run.answer.as_ref()) {
             Judgement::Complete => return AfterTextReply::Complete,
             Judgement::Incomplete(faults) => (Nudge::Incomplete, faults),
             Judgement::Deflecting(faults) => (Nudge::Deflection, faults),
@@ -149,15 +141,8 @@ impl Draft<'_> {
             self.nudge(NudgeCause::Cycle, "the same change three times", texts::CYCLE);
             return self.next_turn();
         }
-        let (text, evidence) = (texts::DONE_BY_RECORDS, run.evidence.as_ref());
-        let history = &self.state.transcript.history;
-        let faults = match judge(&JudgedReply {
-            text,
-            evidence,
-            offer: self.offered(),
-            writes_scripts: writes_scripts(run),
-            history,
-        }) {
+        let text = texts::DONE_BY_RECORDS;
+        let faults = match self.judged(run, text) {
             Judgement::Complete => return self.end(EndReason::Completed, text, None),
             Judgement::Incomplete(faults) | Judgement::Deflecting(faults) => faults,
         };
@@ -177,6 +162,13 @@ impl Draft<'_> {
         let text = nudge_text(&faults, self.offered(), &wording, given);
         self.push(Nudged { why: NudgeCause::Reply(nudge), evidence: String::new(), text, faults });
         self.next_turn();
+    }
+
+    /// Judges this text as the reply of the run.
+    pub(crate) fn judged(&self, run: &Run, text: &str) -> Judgement {
+        let history = &self.state.transcript.history;
+        let (evidence, offer) = (run.evidence.as_ref(), self.offered());
+        judge(&JudgedReply { text, evidence, offer, writes_scripts: writes_scripts(run), history })
     }
 
     /// Returns the tools that the run offers.

@@ -66,6 +66,8 @@ pub struct Transcript {
     unsent: Vec<UnsentWords>,
     runs: u32,
     open: bool,
+    /// Whether the open run goes on with the replies of one before it.
+    is_retry: bool,
     /// The person's newest message, where an overview of the workspace was put in front of it.
     own_words: Option<String>,
     /// Texts that are no results and that nobody has checked, and where they came from (X4): of overviews, attached to a
@@ -263,6 +265,7 @@ impl Transcript {
     fn begin_run(&mut self, started: &RunStarted) {
         self.runs += 1;
         self.open = true;
+        self.is_retry = started.retry_of.is_some();
         // A caller that asks for the end of a message's run means that of its newest retry.
         for run in self.seen.values_mut().filter(|run| Some(**run) == started.retry_of) {
             *run = started.run;
@@ -352,18 +355,14 @@ impl Transcript {
         self.measure_again();
     }
 
-    /// Removes what the run did so far, which brought nothing, unless a person spoke meanwhile or a part of it came from
-    /// outside: what the model is told of it would then hide where it came from.
+    /// Removes what the run did so far, which brought nothing. All stays where a person spoke meanwhile, and in a retry,
+    /// which goes on with what the run before it did.
     fn start_over(&mut self) {
-        let Some(end) = self.goal.filter(|goal| self.last_words == Some(*goal)).map(|goal| goal + 1) else { return };
-        let from_outside = |message: &Message| match message {
-            Message::Tool { call, .. } => self.origins.contains_key(call),
-            Message::User { .. } | Message::Assistant { .. } => false,
-        };
-        if self.history.iter().skip(end).any(from_outside) {
-            return;
-        }
+        let is_only_words = |goal: &usize| self.last_words == Some(*goal) && !self.is_retry;
+        let Some(end) = self.goal.filter(is_only_words).map(|goal| goal + 1) else { return };
         self.history.truncate(end);
+        // A compaction of what is gone can't be undone.
+        self.left_out = self.left_out.take().filter(|left_out| left_out.ends_by(end));
         self.epoch += 1;
         self.measure_again();
     }

@@ -28,7 +28,7 @@ fn fault_words(fault: &ReplyFault) -> String {
         ReplyFault::NothingChanged {} => "a change was asked for, and it made none".to_owned(),
         ReplyFault::NotChanged { files } => format!("it did not change {}", files.join(", ")),
         ReplyFault::Untouched { files } => format!("it did nothing with {}", files.join(", ")),
-        ReplyFault::Repeated {} => "it wrote the same script again, so it starts over".to_owned(),
+        ReplyFault::Repeated {} => "it wrote the same script again".to_owned(),
         ReplyFault::StepsOpen { steps } => format!("steps of its plan are open: {}", steps.join("; ")),
         ReplyFault::CallAsText {} => "it wrote a call as text".to_owned(),
         ReplyFault::StepAnnounced {} => "it announced a step and did not take it".to_owned(),

@@ -12,7 +12,7 @@ use windlass_tools::Secrets;
 use windlass_tools::dialect::{PromptStyle, ReplyPiece, ReplyReader, TextEnd, prompt_style};
 use windlass_vocab::{
     CallId, Delta, DeltaBody, Failure, FailureClass, Grant, Hash, Json, MaxTokens, Message, ModelName, OutputForm,
-    OutsideText, Part, Reply, ReplyCall, TurnMode, Usage,
+    OutsideText, Part, Reply, ReplyCall, TurnMode, UnaskedChange, Usage,
 };
 
 use crate::attempt_channel::AttemptChannel;
@@ -396,6 +396,10 @@ impl ReplyReading<'_> {
         }
         if script_run::writes_scripts(self.state) {
             calls.iter_mut().for_each(|call| self.known.offer.ask_about_unconfined_script(call, permissions));
+            if let Some(change @ UnaskedChange::Unclear {}) = script_run::unasked_by_any_script(self.state) {
+                let ask = |call| self.known.offer.ask_about_unasked_change(call, permissions, change.clone());
+                calls.iter_mut().for_each(ask);
+            }
         }
         self.known.offer.refuse_certain_failures(&mut calls, permissions, grants);
         if native {

@@ -96,7 +96,7 @@ pub(crate) fn prepare(
         ask: live.ask,
         files: FileRules::of(Arc::clone(&live.permissions)),
         resumed: live.resumed,
-        workspace_use: script_run::workspace_use(state, request.call, &live.permissions),
+        workspace_use: script_run::workspace_use(state, &live.permissions),
     };
     Some(PreparedExecution {
         offer,

@@ -3,9 +3,7 @@
 use windlass_machine::{CallResult, FileNeed, Phase, State};
 use windlass_tools::dialect::explained_error;
 use windlass_tools::{Mode, Permissions, RUN_COMMAND, Selection, WorkspaceUse, end_of_exit_line};
-use windlass_vocab::{
-    CallId, Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, shown_path,
-};
+use windlass_vocab::{Change, Dialect, FilesChanged, Json, Message, SnapshotKind, ToolSpec, UnaskedChange, shown_path};
 
 /// The most files of a kind that a result names.
 const NAMED: usize = 10;
@@ -45,14 +43,10 @@ pub(crate) fn resumed_script_selection(selection: Selection, pinned: &[ToolSpec]
 }
 
 /// Returns what the commands of the open run may do in the workspace. What a script changes is not known before it ran, so
-/// where the policy lets no question change files, nor an order that does not say which it means, the sandbox sees to that,
-/// unless nothing is to be asked. A person who approved a script knows what is meant.
-pub(crate) fn workspace_use(state: &State, call: CallId, permissions: &Permissions) -> WorkspaceUse {
-    let run = state.control.run.as_ref().filter(|_| permissions.mode != Mode::Bypass && writes_scripts(state));
-    let change = run.and_then(|run| run.unasked_change(&[".".to_owned()], &[]));
-    match change {
+/// where the policy lets no question change files, the sandbox sees to that, unless nothing is to be asked.
+pub(crate) fn workspace_use(state: &State, permissions: &Permissions) -> WorkspaceUse {
+    match unasked_by_any_script(state).filter(|_| permissions.mode != Mode::Bypass) {
         Some(UnaskedChange::InAnswer {}) => WorkspaceUse::ReadOnly,
-        Some(UnaskedChange::Unclear {}) if !run.is_some_and(|run| run.is_approved(call)) => WorkspaceUse::ReadOnly,
         Some(
             UnaskedChange::Unclear {}
             | UnaskedChange::Deletes { .. }
@@ -61,6 +55,12 @@ pub(crate) fn workspace_use(state: &State, call: CallId, permissions: &Permissio
         )
         | None => WorkspaceUse::Configured,
     }
+}
+
+/// Returns why no script of the open run may change files unasked, whichever they are.
+pub(crate) fn unasked_by_any_script(state: &State) -> Option<UnaskedChange> {
+    let run = state.control.run.as_ref().filter(|_| writes_scripts(state))?;
+    run.unasked_change(&[".".to_owned()], &[])
 }
 
 /// Whether the result of a call is told as that of a script: with the files that it changed, and errors explained.

@@ -9,7 +9,6 @@ use windlass_vocab::{
 };
 
 use super::request::name_tokens;
-use super::vague_order::is_vague_order;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;
@@ -66,8 +65,6 @@ pub(crate) struct RunEvidence {
     pub(crate) request: RequestWords,
     /// Files that are known to exist, or to have existed when the run began.
     pub(crate) files: BTreeSet<String>,
-    /// Set where the request does not say which of them it means.
-    pub(crate) is_vague: bool,
     /// Of these, the ones that a successful call was about.
     pub(crate) used: BTreeSet<String>,
     /// Calls that succeeded, and calls that did not.
@@ -107,7 +104,6 @@ impl RunEvidence {
 
     /// Adds what an overview of the workspace shows.
     pub(crate) fn add_overview(&mut self, overview: &WorkspaceOverview) {
-        self.is_vague = is_vague_order(&self.request.text, overview);
         self.add_files(overview.files.iter().map(|file| &file.path));
         // The model has read these without a call.
         let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
@@ -233,6 +229,11 @@ impl RunEvidence {
             || !self.by_steps.is_empty()
             || self.has_unseen_changes
             || self.changes.values().any(|change| !change.was.is_like(&change.now))
+    }
+
+    /// Whether the comparison of files shows a change, or could not show all.
+    pub(crate) fn may_have_changed_files(&self) -> bool {
+        self.has_unseen_changes || !self.by_steps.is_empty() || !self.changes.is_empty() || self.more_changes > 0
     }
 
     /// Whether a successful call wrote this file, or may have.

@@ -19,6 +19,8 @@ pub(super) struct Language {
     pub(super) delete_verbs: &'static str,
     /// Verbs that ask for something that is there to be deleted, moved or altered.
     pub(super) altering_verbs: &'static str,
+    /// Words that say nothing about what such an order means.
+    pub(super) vague_words: &'static str,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: &'static str,
     /// Verbs of these lists with what may follow them and makes them mean something else.
@@ -29,6 +31,8 @@ pub(super) struct Language {
     pub(super) addresses: &'static str,
     /// Words that join an order to the one before it.
     pub(super) joins: &'static str,
+    /// Words that stand for what was spoken of before: "fix it".
+    pub(super) pronouns: &'static str,
     /// Words between the names of one list.
     pub(super) list_words: &'static str,
     /// Words between a verb and the names of files that it is about.
@@ -99,8 +103,7 @@ pub(super) const LANGUAGES: &[Language] = &[ENGLISH, GERMAN];
 const ENGLISH: Language = Language {
     change_verbs: "change; replace; rename; move; delete; remove; update; edit; fix; append; add; insert; set; correct; \
         bump; increment; increase; decrease; copy; merge; split; refactor; modify; uncomment; reformat; erase; \
-        swap; raise; lower; switch; repair; rewrite; patch; drop; tick; shorten; sort; undo; revert; \
-        restore",
+        swap; raise; lower; switch; repair; rewrite; patch; drop; tick; undo; revert; restore",
     make_verbs: "write; create; make; save; generate; produce; put; store; record; collect; export; dump; build; draft; \
         prepare; extract; convert; sort; list; translate; summarize; summarise; count; compute; calculate; \
         merge; gather; note",
@@ -108,7 +111,13 @@ const ENGLISH: Language = Language {
     move_verbs: "rename; move; copy",
     copy_verbs: "copy",
     delete_verbs: "delete; remove; erase",
-    altering_verbs: "delete; remove; erase; rename; move; change; replace; edit; modify; swap; switch; undo; revert; restore",
+    altering_verbs: "delete; remove; erase; rename; move; change; replace; edit; modify; swap; switch; undo; revert; \
+        restore",
+    vague_words: "please; can; could; you; would; it; its; this; that; these; those; them; they; what; everything; anything; \
+        all; stuff; things; thing; rest; the; a; to; of; in; back; how; was; were; is; are; be; been; before; earlier; again; \
+        not; no; longer; any; more; needed; need; needs; unneeded; necessary; unnecessary; useless; unused; used; right; \
+        wrong; correct; proper; place; places; way; where; belongs; belong; should; better; good; bad; now; and; or; for; me; \
+        i; we; up; away; out; last; change; changes; did; do; does; done; just; so; there; here; as; with; from; my",
     file_verbs: "create; make; write; save",
     other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
         add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
@@ -121,6 +130,7 @@ const ENGLISH: Language = Language {
     addresses: "you",
     joins: "and; then; or; also; please; finally; afterwards",
     before_names: "the; file; files; both; my",
+    pronouns: "it; them; this; that; these; those; both; what",
     list_words: "and; as; well; in; also; &",
     target_before: "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
     target_into: "to; into; as",
@@ -147,9 +157,9 @@ const ENGLISH: Language = Language {
     clause_words: "but; except",
     listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
-    computing_words: "how many; how much; how often; total; totals; sum; altogether; average; mean; median; most; fewest; least; \
-        highest; lowest; longest; shortest; count; counts; number of; more than; less than; fewer than; at least; at most; twice; \
-        percent; percentage; difference between",
+    computing_words: "how many; how often; total; totals; sum; altogether; average; median; has the most; have the most; \
+        had the most; most often; fewest; highest; lowest; longest; shortest; count; number of; more than; fewer than; \
+        percent; percentage",
     files_words: "files",
     all_words: "all; every; each",
     everywhere_words: "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
@@ -235,12 +245,15 @@ const GERMAN: Language = Language {
     copy_verbs: "kopiere",
     delete_verbs: "lösche; entferne",
     altering_verbs: "lösche; entferne; benenne; verschiebe; ändere; ersetze; bearbeite",
+    vague_words: "bitte; kannst; du; es; das; dies; diese; alles; was; nicht; mehr; gebraucht; nötig; unnötige; wird; ist; war; \
+        wie; vorher; wieder; zurück; an; den; die; der; richtigen; platz; ort; um; und; so",
     file_verbs: "erstelle; schreibe",
     other_meanings: "",
     lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
     addresses: "du",
     joins: "und; dann; danach",
     before_names: "die; datei; dateien; beide",
+    pronouns: "es; sie; das; dies; diese; was",
     list_words: "und; sowie; auch; in",
     target_before: "datei; namens; in; nach; als; eine; die; neue",
     target_into: "nach; als",
@@ -257,8 +270,8 @@ const GERMAN: Language = Language {
     exclusions: "nicht; außer; ohne; nur",
     clause_words: "außer",
     listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
-    computing_words: "wie viele; wie viel; wie oft; wieviele; wieviel; summe; insgesamt; zusammen; durchschnitt; meisten; \
-        wenigsten; höchste; niedrigste; längste; kürzeste; anzahl; mehr als; weniger als; mindestens; höchstens; prozent",
+    computing_words: "wie viele; wie oft; wieviele; summe; insgesamt; durchschnitt; meisten; wenigsten; höchste; niedrigste; \
+        längste; kürzeste; anzahl; mehr als; weniger als; prozent",
     files_words: "dateien",
     all_words: "alle; allen; jede; jeder",
     everywhere_words: "überall; alles; projekt; verweise; tests",

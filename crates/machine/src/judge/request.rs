@@ -74,18 +74,20 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         may_move: has_phrase(&lower, |language| language.moving_words),
         may_delete: has_phrase(&lower, |language| language.deleting_words),
     };
-    let (mut asks, mut orders) = (false, false);
-    for sentence in sentences(text) {
-        let sentence = Sentence::new(sentence);
+    // Whether a sentence before only speaks of a file: "a.py has a mistake."
+    let (mut asks, mut orders, mut speaks_of_file) = (false, false, false);
+    for text in sentences(text) {
+        let sentence = Sentence::new(text);
         reading.is_advice |= sentence.is_advice();
         if sentence.is_question() {
             asks = true;
             continue;
         }
+        speaks_of_file |= sentence.orders().is_empty() && !existing_files(text, files).is_empty();
         for order in sentence.orders() {
             orders = true;
             let targets = order.targets(files);
-            if order.is_change(&reading.existing, &targets) {
+            if order.is_change(&reading.existing, &targets) || speaks_of_file && order.changes_what_was_named() {
                 reading.kind = RequestKind::Change;
             }
             reading.only_moves_or_deletes &= order.moves_or_deletes();
@@ -349,6 +351,12 @@ impl Order<'_, '_> {
         found
     }
 
+    /// Whether it asks for a change of what was spoken of before: "fix it".
+    fn changes_what_was_named(&self) -> bool {
+        let object = self.words().get(1).map_or("", |(word, _)| word.as_str());
+        self.verb == OrderVerb::Change && is_one_of(object, |language| language.pronouns)
+    }
+
     fn verb_word(&self) -> &str {
         self.words().first().map_or("", |(verb, _)| verb.as_str())
     }
@@ -404,8 +412,7 @@ impl Order<'_, '_> {
             return false;
         }
         match self.verb {
-            // "notes.txt is too long. Please shorten it."
-            OrderVerb::Change => !existing.is_empty() || !targets.is_empty() || words().any(is_noun),
+            OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun),
             OrderVerb::Make => {
                 let is_relative = |word: &&str| is_one_of(word, |language| language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();
@@ -442,6 +449,10 @@ mod tests {
             ("Set the timeout to 30 in config.json, then tell me the old value.", Change),
             ("prices.txt is wrong. Please correct what is missing.", Change),
             ("Tick off the milk in prices.txt", Change),
+            ("src/main.py has a mistake. Fix it.", Change),
+            ("Summarise src/main.py and add your opinion.", Other),
+            ("Translate prices.txt into German and correct it for me in your answer.", Other),
+            ("Sort prices.txt by price and show me the top three.", Other),
             ("What is the price of apples in prices.txt?", Question),
             ("How many lines does src/main.py have?", Question),
             ("Does config.json mention a port?", Question),

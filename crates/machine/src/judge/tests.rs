@@ -26,6 +26,8 @@ struct Labelled {
     reply: String,
     judgement: String,
     request: String,
+    /// Whether the model's calls are scripts.
+    writes_scripts: bool,
 }
 
 fn tools() -> Vec<ToolSpec> {
@@ -142,14 +144,25 @@ fn labelled(lines: &str) -> Vec<Labelled> {
                 status: if text(item, "status") == "done" { PlanStatus::Done } else { PlanStatus::Open },
             })
             .collect();
-        Labelled { evidence, reply: text(&value, "reply"), judgement: text(&value, "judgement"), request }
+        Labelled {
+            evidence,
+            reply: text(&value, "reply"),
+            judgement: text(&value, "judgement"),
+            request,
+            writes_scripts: false,
+        }
     };
     lines.lines().map(read).collect()
 }
 
 fn judgement_of(labelled: &Labelled, offer: &[ToolSpec]) -> (&'static str, Judgement) {
-    let judged =
-        JudgedReply { text: &labelled.reply, evidence: &labelled.evidence, offer, writes_scripts: false, history: &[] };
+    let judged = JudgedReply {
+        text: &labelled.reply,
+        evidence: &labelled.evidence,
+        offer,
+        writes_scripts: labelled.writes_scripts,
+        history: &[],
+    };
     let judgement = judge(&judged);
     let name = match &judgement {
         Judgement::Complete => "complete",
@@ -162,18 +175,22 @@ fn judgement_of(labelled: &Labelled, offer: &[ToolSpec]) -> (&'static str, Judge
 // proves S1: at most one in a hundred completed answers is sent back
 #[test]
 fn completed_answers_of_capable_models_are_hardly_ever_sent_back() {
-    let (offer, answers) = (tools(), labelled(CAPABLE));
-    assert!(answers.len() >= 300, "{}", answers.len());
-    let mut wrong = Vec::new();
-    for answer in &answers {
-        let (found, judgement) = judgement_of(answer, &offer);
-        if found != "complete" {
-            wrong.push(format!("{:?}: {} -> {}", judgement, answer.request, answer.reply));
+    let offer = tools();
+    for writes_scripts in [false, true] {
+        let answers = labelled(CAPABLE).into_iter().map(|answer| Labelled { writes_scripts, ..answer });
+        let answers: Vec<Labelled> = answers.collect();
+        assert!(answers.len() >= 300, "{}", answers.len());
+        let mut wrong = Vec::new();
+        for answer in &answers {
+            let (found, judgement) = judgement_of(answer, &offer);
+            if found != "complete" {
+                wrong.push(format!("{:?}: {} -> {}", judgement, answer.request, answer.reply));
+            }
         }
+        println!("{} completed answers, {} sent back (scripts: {writes_scripts})", answers.len(), wrong.len());
+        wrong.iter().for_each(|line| println!("  {line}"));
+        assert!(wrong.len() * 100 <= answers.len(), "{} of {}", wrong.len(), answers.len());
     }
-    println!("{} completed answers, {} sent back", answers.len(), wrong.len());
-    wrong.iter().for_each(|line| println!("  {line}"));
-    assert!(wrong.len() * 100 <= answers.len(), "{} of {}", wrong.len(), answers.len());
 }
 
 // proves S1: precision and recall of each judgement on small models' replies

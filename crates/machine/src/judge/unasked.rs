@@ -6,6 +6,7 @@ use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 
 use super::evidence::is_by_product;
 use super::request::{RequestKind, existing_files, read_request};
+use super::vague_order::is_vague_order;
 use crate::control::Run;
 use crate::file_names::names_file;
 
@@ -70,7 +71,7 @@ impl Run {
         if read_request(request, &self.evidence.files).kind == RequestKind::Question {
             return Some(UnaskedChange::InAnswer {});
         }
-        if self.evidence.is_vague && self.is_first_request() {
+        if self.is_first_request() && is_vague_order(request, self.evidence.files.len()) {
             return Some(UnaskedChange::Unclear {});
         }
         let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));

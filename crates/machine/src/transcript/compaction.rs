@@ -22,6 +22,13 @@ pub(super) struct LeftOut {
     pub(super) answered: bool,
 }
 
+impl LeftOut {
+    /// Whether what it was replaced by is among the first `end` messages.
+    pub(super) fn ends_by(&self, end: usize) -> bool {
+        self.after <= end
+    }
+}
+
 impl Transcript {
     /// Whether the last compaction can be undone.
     #[must_use]

@@ -26,6 +26,7 @@ mod presets;
 mod properties;
 mod purses;
 mod recorded_counts;
+mod repeated_scripts;
 mod resumes;
 mod retries;
 mod routing;

@@ -16,7 +16,8 @@ const LINES: usize = 400;
 /// How many of a file's lines, in percent, a version of it has.
 const KEPT_PERCENT: usize = 80;
 /// What a program that is meant as a script uses, and a corrected program does not begin to.
-const WORKS_WITH_FILES: [&str; 6] = ["open(", "os.", "shutil.", "pathlib", "subprocess", ".write"];
+const WORKS_WITH_FILES: [&str; 11] =
+    ["open(", "os.", "shutil.", "pathlib", "Path(", "subprocess", ".write", ".dump(", ".unlink", ".rename", "glob."];
 
 /// A file that a block may be a version of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +44,11 @@ pub fn write_file_text(call: &mut ReplyCall, files: &[FileToWrite]) {
 /// Returns the script that writes the files of which the block is a new version.
 fn as_writing_script(block: &str, files: &[FileToWrite]) -> Option<String> {
     let lines: Option<Vec<String>> = match sections(block, files) {
-        Some(sections) => sections.iter().map(|(file, text)| writing_line(file, text)).collect(),
+        Some(mut sections) => {
+            sections.retain(|(file, text)| lines_of(text) != lines_of(&file.text));
+            let lines: Option<Vec<String>> = sections.iter().map(|(file, text)| writing_line(file, text)).collect();
+            lines.filter(|lines| !lines.is_empty())
+        }
         None => {
             let mut lines = files.iter().filter_map(|file| writing_line(file, block));
             Some(vec![lines.next().filter(|_| lines.next().is_none())?])
@@ -79,17 +84,22 @@ fn is_heading(line: &str, path: &str) -> bool {
 
 /// Returns the line of a script that writes a file, if the block is a new version of it or of a part of it.
 fn writing_line(file: &FileToWrite, block: &str) -> Option<String> {
-    let text = if is_version(block, &file.text) { block.to_owned() } else { with_part(block, &file.text)? };
+    let text = with_part(block, &file.text).or_else(|| is_version(block, &file.text).then(|| block.to_owned()))?;
     let text = format!("{}\n", text.trim_matches('\n').trim_end());
-    let is_plain = !text.contains('\\') && !text.contains("'''") && !text.starts_with('\'');
+    let text = if file.text.contains("\r\n") { text.replace('\n', "\r\n") } else { text };
+    let is_plain = !text.contains(['\\', '\r']) && !text.contains("'''") && !text.starts_with('\'');
     let quoted = if is_plain { format!("'''{text}'''") } else { json!(text).to_string() };
-    Some(format!("open({}, \"w\").write({quoted})", json!(file.path)))
+    Some(format!("open({}, \"w\", encoding=\"utf-8\", newline=\"\").write({quoted})", json!(file.path)))
 }
 
-/// Whether a block is a new version of a text.
+/// Whether a block is a new version of a text. What lacks its beginning or its end is a part.
 fn is_version(block: &str, text: &str) -> bool {
     let (new, old) = (lines_of(block), lines_of(text));
-    may_be_version(&new, &old) && common_lines(&new, &old) * 100 >= old.len() * KEPT_PERCENT
+    let has = |line: Option<&&str>| line.is_some_and(|old| new.iter().any(|new| are_similar(new, old)));
+    may_be_version(&new, &old)
+        && has(old.first())
+        && has(old.last())
+        && common_lines(&new, &old) * 100 >= old.len() * KEPT_PERCENT
 }
 
 /// Whether the lines of a block may be those of a text, some of them changed: one is as it was, and what is new works with no
@@ -162,6 +172,8 @@ mod tests {
     const PAGES: &str =
         "def pages(lines, per_page):\n    return math.ceil(lines / per_page)\n\n\nprint(pages(95, 40))\n";
 
+    const HOW: &str = "encoding=\"utf-8\", newline=\"\"";
+
     fn file(path: &str, text: &str) -> FileToWrite {
         FileToWrite { path: path.to_owned(), text: text.to_owned() }
     }
@@ -172,7 +184,7 @@ mod tests {
         let block = format!("import math\n\n{}", PAGES.replace("\n\n\n", "\n\n"));
         let files = [file("pages.py", PAGES), file("other.py", "a = 1\nb = 2\n")];
         let script = as_writing_script(&block, &files).expect("a version of pages.py");
-        assert_eq!(script, format!("open(\"pages.py\", \"w\").write('''{block}''')"));
+        assert_eq!(script, format!("open(\"pages.py\", \"w\", {HOW}).write('''{block}''')"));
         let mut call = script::call(ScriptLanguage::Python, 0, &block).expect("a script").expect("a call");
         write_file_text(&mut call, &files);
         assert_eq!(call.mended.as_deref(), Some(block.trim_end()));
@@ -190,7 +202,7 @@ mod tests {
         let prices = "def total(items):\n    return sum(items)\n";
         let block = format!("# shop/pay.py\n{pay}# File: shop/prices.py\n{prices}\n# shop/pay.py\n{pay}");
         let script = as_writing_script(&block, &files).expect("both files");
-        let line = |path: &str, text: &str| format!("open(\"{path}\", \"w\").write('''{text}''')");
+        let line = |path: &str, text: &str| format!("open(\"{path}\", \"w\", {HOW}).write('''{text}''')");
         assert_eq!(script, format!("{}\n{}", line("shop/prices.py", prices), line("shop/pay.py", pay)));
         let block = block.replace("return sum(items)", "return 0");
         assert_eq!(as_writing_script(&block, &files), None, "no line of prices.py is as it was");
@@ -203,7 +215,20 @@ mod tests {
             [file("greet.py", "def greet(name)\n    return name\n\nprint(greet('a'))\n"), file("pages.py", PAGES)];
         let script = as_writing_script("def greet(name):\n    return name", &files);
         let text = "def greet(name):\n    return name\n\nprint(greet('a'))\n";
-        assert_eq!(script, Some(format!("open(\"greet.py\", \"w\").write('''{text}''')")));
+        assert_eq!(script, Some(format!("open(\"greet.py\", \"w\", {HOW}).write('''{text}''')")));
+    }
+
+    // proves T4: a part that has most of the lines is a part all the same, and line ends stay as they are
+    #[test]
+    fn a_long_part_does_not_take_the_place_of_the_file() {
+        let old = "def double(x)\n    y = 2 * x\n    # twice\n    return y\n\nprint(double(4))\n";
+        let part = "def double(x):\n    y = 2 * x\n    # twice\n    return y";
+        let script = as_writing_script(part, &[file("double.py", old)]).expect("a part");
+        assert!(script.contains("print(double(4))") && script.contains("def double(x):"), "{script}");
+        let longer = format!("import math\n{part}");
+        assert_eq!(as_writing_script(&longer, &[file("double.py", old)]), None, "its end is not there");
+        let script = as_writing_script(part, &[file("double.py", &old.replace('\n', "\r\n"))]).expect("a part");
+        assert!(script.contains(r"return y\r\n"), "{script}");
     }
 
     // proves T4: what works with files, or is no version of one, stays a script

@@ -28,7 +28,7 @@ const TAGS: &[(&str, ScriptLanguage)] = &[
 ];
 /// What a script is told where the sandbox kept it from something.
 const CONFINED: &str = "[A script has no network, and writes only in the workspace.]";
-const READ_ONLY: &str = "[The workspace is read-only here: change nothing. Answer, or ask which files are meant.]";
+const READ_ONLY: &str = "[The workspace is read-only here: answer, and change nothing.]";
 /// The longest line behind a fence.
 const LONGEST_TAG: usize = 40;
 

@@ -51,11 +51,13 @@ const ADVICE: &[Advice] = &[
     Advice { error: "NameError", told: "A script knows nothing of the ones before it: define it here." },
 ];
 
-/// Returns the path that a Python script did not find, by the last line of its error.
+/// Returns the path that a Python script did not find, if that is the error it ended with.
 #[must_use]
 pub fn missing_path(result: &str) -> Option<&str> {
-    let (_, path) = result.rsplit_once(NOT_FOUND)?;
-    path.split_once('\'').map(|(path, _)| path).filter(|path| !path.is_empty())
+    let is_note = |line: &&str| line.trim().is_empty() || line.starts_with('[') && line.ends_with(']');
+    let error = result.lines().rev().find(|line| !is_note(line))?;
+    // An error about two paths does not say which is not there.
+    error.strip_prefix(NOT_FOUND)?.strip_suffix('\'').filter(|path| !path.is_empty() && !path.contains('\''))
 }
 
 /// Returns the result of a script that failed, with its traceback in plain words; other results as they are. `near` are
@@ -153,6 +155,15 @@ mod tests {
             "The script failed in line 2: mean([])\nFile \"/srv/ship/average.py\", line 7, in mean\n\
              ZeroDivisionError: division by zero\n[exit code 1]"
         );
+    }
+
+    // proves T4: only the path of the error that ended the script is looked for
+    #[test]
+    fn the_missing_path_is_that_of_the_last_error() {
+        let error = "FileNotFoundError: [Errno 2] No such file or directory: 'b.txt'";
+        assert_eq!(missing_path(&format!("out\n{error}\n[exit code 1]\n")), Some("b.txt"));
+        assert_eq!(missing_path(&format!("{error}\nKeyError: 'a'\n[exit code 1]")), None);
+        assert_eq!(missing_path(&format!("{error} -> 'no/b.txt'")), None);
     }
 
     // proves T4

@@ -47,8 +47,8 @@ fn after_a_repeated_script_the_run_starts_over() {
     assert_eq!(temperatures, [0.1, 0.1, 0.4, 0.7, 0.9, 0.7]);
     let messages = requests[2].body["messages"].as_array().expect("messages").iter().skip(2);
     let told: String = messages.map(|message| message["content"].as_str().unwrap_or_default()).collect();
-    let tried = "A script was run already, and running it again brings the same. Its result:\n7\n";
-    assert!(told.contains(tried) && told.contains("opens a.txt"), "{told}");
+    let tried = "This script was run already, and brings the same again. Its result:\n7\n";
+    assert!(told.contains(tried) && told.contains("a.txt has to be opened"), "{told}");
     assert!(!told.contains("```"), "no script of the model is left: {told}");
 }
 
@@ -71,6 +71,35 @@ fn a_script_is_run_again_after_another_changed_files() {
     };
     assert_eq!(end_of(&bench, "Change old to new in a.txt, then show it."), "completed");
     assert_eq!(of(&bench, "CallFinished", "outcome"), ["ok", "ok", "ok"]);
+}
+
+// proves L11: a look that is taken again after a change ends nothing: the answer may be missing
+#[test]
+fn a_repeated_look_after_a_change_is_run_and_answered() {
+    let looks = || python("print(open('a.txt').read())");
+    let Some(bench) = bench(vec![python(CHANGES), looks(), looks(), ScriptStep::say("It was old.")]) else { return };
+    assert_eq!(end_of(&bench, "Change old to new in a.txt and tell me the old value."), "completed");
+    assert_eq!(of(&bench, "RunEnded", "answer"), ["It was old."]);
+    assert_eq!(of(&bench, "CallFinished", "outcome"), ["ok", "ok", "ok"]);
+}
+
+// proves L11, S1: where files are ignored, a script that only looked is not taken for a change
+#[test]
+fn a_repeated_look_does_not_complete_a_run_where_files_are_ignored() {
+    let Some(bench) = bench(vec![python("print(open('a.txt').read())"); 12]) else { return };
+    std::fs::write(bench.workspace().join(".gitignore"), "target\n").expect("written");
+    assert_eq!(end_of(&bench, "Change old to new in a.txt."), "unfinished");
+}
+
+// proves T4: a program that the request only uses is not overwritten
+#[test]
+fn a_program_that_is_only_used_stays_as_it_is() {
+    let old = "def pages(lines):\n    return lines // 40\n\nprint(pages(95))\n";
+    let steps = vec![python(&old.replace("95", "120")), ScriptStep::say("I can't write result.txt.")];
+    let Some(bench) = bench(steps) else { return };
+    std::fs::write(bench.workspace().join("pages.py"), old).expect("written");
+    end_of(&bench, "Use pages.py to compute the pages of 120 lines and save the result to result.txt.");
+    assert_eq!(bench.read("pages.py").as_deref(), Some(old));
 }
 
 // proves S1: a figure from files is computed

@@ -91,6 +91,9 @@ impl Ask {
 /// The tool whose calls need a snapshot of files.
 pub(crate) const KEEPS: &str = "t1";
 
+/// The tool that runs commands. It changes files where its arguments say that it writes.
+pub(crate) const COMMAND: &str = "command";
+
 /// A server's tool that gives a different result each time.
 pub(crate) const POLL: &str = "job_status";
 
@@ -536,7 +539,12 @@ impl World {
             text.push_str(&format!(" after {changes} changes"));
         }
         let left = FileState::Link { target: request.call.to_string(), inode: None };
-        let files = (!request.snapshot.is_none()).then(|| FilesChanged {
+        let changes_files = match request.snapshot {
+            SnapshotKind::None => false,
+            SnapshotKind::Paths => true,
+            SnapshotKind::Workspace => request.arguments.as_str().contains("writes"),
+        };
+        let files = changes_files.then(|| FilesChanged {
             call: request.call,
             changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
             unseen: None,
@@ -644,7 +652,11 @@ fn prepared(ask: &Ask) -> PreparedCall {
         verdict: ask.verdict.clone(),
         preview: Some(Preview { title: ask.tool.into(), body: ask.arguments.clone(), rule: Some(ask.tool.into()) }),
         // One of the tools needs a snapshot, so that everything is tested with and without.
-        snapshot: if ask.tool == KEEPS { SnapshotKind::Paths } else { SnapshotKind::None },
+        snapshot: match ask.tool {
+            KEEPS => SnapshotKind::Paths,
+            COMMAND => SnapshotKind::Workspace,
+            _ => SnapshotKind::None,
+        },
         because: None,
     }
 }

@@ -185,7 +185,7 @@ fn a_result_is_of_the_script() {
     let want = "[The sandbox is mine]\nno\n[exit code 1]\n[A script has no network, and writes only in the workspace.]";
     assert_eq!(told, format!("Result of the script:\n{want}"));
     let hint = "[The sandbox lets commands write only in /tmp, for it is read-only. If this needs more …]";
-    assert!(result(OutcomeKind::Ok, &format!("[exit code 1]\n{hint}")).ends_with("ask which files are meant.]"));
+    assert!(result(OutcomeKind::Ok, &format!("[exit code 1]\n{hint}")).ends_with("answer, and change nothing.]"));
     for name in ["run_command", "local.run_command", "local__run_command"] {
         assert!(is_script_tool(name), "{name}");
     }
