@@ -7,7 +7,7 @@ use windlass_vocab::{CallRequested, EndReason, Guard, Nudge, NudgeCause, Nudged,
 
 use crate::control::{Call, CallState, Run};
 use crate::draft::Draft;
-use crate::judge::{ChangeStage, JUDGE_NUDGES, Judgement, SCRIPTS, nudge_text};
+use crate::judge::{ChangeStage, JUDGE_NUDGES, Judgement};
 use crate::script_result::writes_scripts;
 use crate::text_reply::is_judged;
 use crate::texts;
@@ -70,9 +70,7 @@ impl Draft<'_> {
         if run.rejected_replies >= JUDGE_NUDGES {
             return self.end(EndReason::Unfinished, texts::STOPPED_REPEATING, None);
         }
-        let text = nudge_text(&faults, self.offered(), &SCRIPTS, run.rejected_replies);
-        self.push(Nudged { why: NudgeCause::Reply(Nudge::Incomplete), evidence: String::new(), text, faults });
-        self.next_turn();
+        self.send_reply_back(Nudge::Incomplete, faults);
     }
 }
 

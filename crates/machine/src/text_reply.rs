@@ -149,17 +149,21 @@ impl Draft<'_> {
         if run.watch.repeats_change_after_nudge() {
             return self.end(EndReason::Unfinished, texts::STOPPED_REPEATING, None);
         }
-        let wording = if writes_scripts(run) { SCRIPTS } else { CALLS };
-        let missing = nudge_text(&faults, self.offered(), &wording, run.rejected_replies);
+        let missing = self.nudge_about(run, &faults);
         self.nudge(NudgeCause::Cycle, "the same change three times", &missing);
         self.next_turn();
     }
 
-    /// Sends a reply back: it leaves the history, and the model is told why, for one turn.
-    fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
-        let given = self.run().map_or(0, |run| run.rejected_replies);
-        let wording = if self.run().is_some_and(writes_scripts) { SCRIPTS } else { CALLS };
-        let text = nudge_text(&faults, self.offered(), &wording, given);
+    /// Returns what the model is told of these faults, in the words of its dialect.
+    fn nudge_about(&self, run: &Run, faults: &[ReplyFault]) -> String {
+        let wording = if writes_scripts(run) { SCRIPTS } else { CALLS };
+        nudge_text(faults, self.offered(), &wording, run.rejected_replies)
+    }
+
+    /// Sends a reply back: it leaves the history if it has no calls, and the model is told why, for one turn.
+    pub(crate) fn send_reply_back(&mut self, nudge: Nudge, faults: Vec<ReplyFault>) {
+        let Some(run) = self.run() else { return };
+        let text = self.nudge_about(run, &faults);
         self.push(Nudged { why: NudgeCause::Reply(nudge), evidence: String::new(), text, faults });
         self.next_turn();
     }

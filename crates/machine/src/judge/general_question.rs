@@ -23,7 +23,7 @@ pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -
 }
 
 /// Whether a word of a request, in lower case, that says what it is about is in the name or the text of a file.
-pub(super) fn shares_topic(request: &str, overview: &WorkspaceOverview) -> bool {
+fn shares_topic(request: &str, overview: &WorkspaceOverview) -> bool {
     let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
     let texts: Vec<String> = texts.map(|text| plain(text)).collect();
     topic_words(request).any(|word| texts.iter().any(|text| has_word(text, word)))

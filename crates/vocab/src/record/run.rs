@@ -112,8 +112,8 @@ pub struct Nudged {
     pub evidence: String,
     /// The text sent to the model.
     pub text: String,
-    /// What the judge found wrong with the reply (S1), the most important first. The reply is then no longer sent, and
-    /// the text is sent for one turn only. Empty for all other nudges, and in records from before the judge.
+    /// What the judge found wrong with the reply (S1), the most important first. A reply without calls is then no longer
+    /// sent, and the text is sent for one turn only. Empty for all other nudges, and in records from before the judge.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<ReplyFault>,
 }
