@@ -50,7 +50,8 @@ impl Instructions {
     /// Returns the prefix for a run whose models write calls in this dialect. Where no tools are offered it has no rules
     /// about tools, and where no tool works with files none about files.
     pub(crate) fn prefix(&self, run: &RunStarted, offer: &[ToolSpec], dialect: Option<Dialect>) -> String {
-        let (workspace, texts) = (self.workspace.as_deref(), PrefixTexts::of(dialect, offer));
+        let workspace = self.workspace.as_deref();
+        let texts = PrefixTexts::of(dialect, offer, self.script_languages);
         let sections = [
             Some(identity::section(texts, self.system.as_deref(), &run.agent, std::env::consts::OS)),
             self.user.as_ref().map(identity::user_section),

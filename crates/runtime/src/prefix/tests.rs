@@ -249,6 +249,8 @@ fn a_section_that_does_not_apply_is_left_out() {
     assert_eq!(bare.prefix(&run(policy.clone()), &[], None), "You are a parrot.", "no tool reads skills");
     let served = bare.prefix(&run(policy), &[served()], None);
     assert!(served.starts_with("You are a parrot.\n\nHow to work:") && !served.contains("workspace"), "{served}");
-    let guidance = |reasoning| super::reasoning::section(PrefixTexts::of(None, &[]), reasoning).is_some();
+    let guidance = |reasoning| {
+        super::reasoning::section(PrefixTexts::of(None, &[], ScriptLanguages::default()), reasoning).is_some()
+    };
     assert!(guidance(Reasoning::High) && !guidance(Reasoning::ModelOwn));
 }

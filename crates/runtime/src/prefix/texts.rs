@@ -1,7 +1,7 @@
 //! The texts of a prefix, by how much a model is told: a small model keeps little in mind, and follows a short prefix
 //! better than a complete one.
 
-use windlass_tools::dialect::{PromptStyle, prompt_style};
+use windlass_tools::dialect::{PromptStyle, ScriptLanguages, prompt_style};
 use windlass_vocab::{Dialect, ToolSpec};
 
 /// The texts of Windlass's own in a prefix; one that is absent is left out.
@@ -54,12 +54,22 @@ const SCRIPT: PrefixTexts = PrefixTexts {
     ..SHORT
 };
 
+/// The same where there is no Python.
+const SHELL_SCRIPT: PrefixTexts = PrefixTexts {
+    rules: include_str!("../prompts/rules_script_shell.md"),
+    rules_without_files: include_str!("../prompts/rules_script_shell.md"),
+    ..SCRIPT
+};
+
 impl PrefixTexts {
     /// Returns the texts for models that write calls in this dialect; `None` is the wire's own format. Of scripts a model is
     /// told only where they can be run.
-    pub(super) fn of(dialect: Option<Dialect>, offer: &[ToolSpec]) -> &'static Self {
+    pub(super) fn of(dialect: Option<Dialect>, offer: &[ToolSpec], languages: ScriptLanguages) -> &'static Self {
         match (dialect, dialect.map_or(PromptStyle::Full, prompt_style)) {
-            (Some(Dialect::Script), _) if !offer.is_empty() => &SCRIPT,
+            (Some(Dialect::Script), _) if !offer.is_empty() => match languages {
+                ScriptLanguages::PythonAndShell => &SCRIPT,
+                ScriptLanguages::Shell => &SHELL_SCRIPT,
+            },
             (_, PromptStyle::Full) => &FULL,
             (_, PromptStyle::Short) if offer.is_empty() => &TALK,
             (_, PromptStyle::Short) => &SHORT,
