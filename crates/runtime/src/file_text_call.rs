@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_machine::State;
 use windlass_tools::Permissions;
-use windlass_tools::dialect::{FileToWrite, write_file_text};
+use windlass_tools::dialect::{FileToWrite, TextAuthor, write_file_text};
 use windlass_vocab::Reply;
 
 use crate::script_run::writes_scripts;
@@ -21,13 +21,17 @@ pub(crate) fn with_file_texts(
     services: &Services,
     permissions: &Arc<Permissions>,
 ) -> Reply {
-    let named = state.control.run.as_ref().filter(|_| !reply.calls.is_empty() && writes_scripts(state));
-    let named = named.map(|run| run.files_to_change()).unwrap_or_default();
-    let Some(workspace) = services.workspace.clone().filter(|_| !named.is_empty()) else { return reply };
+    let run = state.control.run.as_ref().filter(|_| !reply.calls.is_empty() && writes_scripts(state));
+    let (Some(run), Some(workspace)) = (run, services.workspace.clone()) else { return reply };
     let look = UnaskedLook { workspace, permissions: Arc::clone(permissions) };
-    let programs = named.into_iter().filter(|path| path.ends_with(ENDING));
-    let files: Vec<FileToWrite> =
-        programs.filter_map(|path| look.read(&path).map(|file| FileToWrite { path, text: file.text })).collect();
+    let written = run.progress().done;
+    let file = |path: String| {
+        let is_written = written.paths().any(|written| written == path);
+        let author = if is_written { TextAuthor::Run } else { TextAuthor::Before };
+        look.read(&path).map(|file| FileToWrite { path, text: file.text, author })
+    };
+    let programs = run.files_to_change().into_iter().filter(|path| path.ends_with(ENDING));
+    let files: Vec<FileToWrite> = programs.filter_map(file).collect();
     let mut calls = reply.calls;
     calls.iter_mut().for_each(|call| write_file_text(call, &files));
     Reply { calls, ..reply }

@@ -26,6 +26,17 @@ pub struct FileToWrite {
     pub path: String,
     /// Its text.
     pub text: String,
+    /// Whose text that is.
+    pub author: TextAuthor,
+}
+
+/// Who has written a file as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextAuthor {
+    /// Somebody before the run.
+    Before,
+    /// The run. A block with the same text repeats that change.
+    Run,
 }
 
 /// Makes a call whose script is the new text of some of these files the call that writes them; leaves any other as it is.
@@ -84,12 +95,18 @@ fn is_heading(line: &str, path: &str) -> bool {
 
 /// Returns the line of a script that writes a file, if the block is a new version of it or of a part of it.
 fn writing_line(file: &FileToWrite, block: &str) -> Option<String> {
-    let text = with_part(block, &file.text).or_else(|| is_version(block, &file.text).then(|| block.to_owned()))?;
+    let repeats = file.author == TextAuthor::Run && lines_of(block) == lines_of(&file.text);
+    let text = if repeats { Some(file.text.clone()) } else { new_text(block, &file.text) }?;
     let text = format!("{}\n", text.trim_matches('\n').trim_end());
     let text = if file.text.contains("\r\n") { text.replace('\n', "\r\n") } else { text };
     let is_plain = !text.contains(['\\', '\r']) && !text.contains("'''") && !text.starts_with('\'');
     let quoted = if is_plain { format!("'''{text}'''") } else { json!(text).to_string() };
     Some(format!("open({}, \"w\", encoding=\"utf-8\", newline=\"\").write({quoted})", json!(file.path)))
+}
+
+/// Returns a text with the block in the place of what it is a new version of.
+fn new_text(block: &str, text: &str) -> Option<String> {
+    with_part(block, text).or_else(|| is_version(block, text).then(|| block.to_owned()))
 }
 
 /// Whether a block is a new version of a text. What lacks its beginning or its end is a part.
@@ -175,7 +192,17 @@ mod tests {
     const HOW: &str = "encoding=\"utf-8\", newline=\"\"";
 
     fn file(path: &str, text: &str) -> FileToWrite {
-        FileToWrite { path: path.to_owned(), text: text.to_owned() }
+        FileToWrite { path: path.to_owned(), text: text.to_owned(), author: TextAuthor::Before }
+    }
+
+    // proves T4, L11: a program that was written and is shown again is the same change, not a script
+    #[test]
+    fn a_block_with_the_text_that_the_run_wrote_writes_it_again() {
+        let block = format!("import math\n\n{PAGES}");
+        let first = as_writing_script(&block, &[file("pages.py", PAGES)]).expect("a version");
+        let written = FileToWrite { author: TextAuthor::Run, ..file("pages.py", &block) };
+        assert_eq!(as_writing_script(&block, &[written]), Some(first));
+        assert_eq!(as_writing_script(PAGES, &[file("pages.py", PAGES)]), None, "as it was before");
     }
 
     // proves T4: a corrected program becomes the script that writes it
