@@ -4,7 +4,7 @@
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
 //! `file_lists` finds files named side by side, `general_question` questions about no file, `vague_order` orders that do
-//! not say which files they mean, `unasked` changes that nobody asked for; `nudge_text` words what the model is told.
+//! not say exactly what to change, `unasked` changes that nobody asked for; `nudge_text` words what the model is told.
 //! Nothing here knows the disk: which files exist comes from the record that began the run and from results.
 
 mod evidence;

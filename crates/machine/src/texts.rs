@@ -187,7 +187,7 @@ pub(crate) fn unasked(change: &UnaskedChange) -> String {
     match change {
         UnaskedChange::InAnswer {} => "Not allowed: the request is a question; answer it, change nothing.".to_owned(),
         UnaskedChange::Unclear {} => {
-            "Not allowed: the request does not say which files it means. Change nothing, and ask.".to_owned()
+            "Not allowed: the request does not say exactly what to change. Change nothing, and ask.".to_owned()
         }
         UnaskedChange::Deletes { path } => format!(
             "Not allowed: the request does not name {path}, which would be lost. Leave it as it is, and say in your answer \

@@ -116,7 +116,7 @@ fn ask_reason(because: &VerdictReason) -> String {
         }
         VerdictReason::Unasked { change: UnaskedChange::InAnswer {} } => "the request is a question".to_owned(),
         VerdictReason::Unasked { change: UnaskedChange::Unclear {} } => {
-            "the request does not say which files it means".to_owned()
+            "the request does not say exactly what to change".to_owned()
         }
         VerdictReason::Unasked { change: UnaskedChange::Deletes { path } } => {
             format!("the request does not name {path}, which would be lost")

@@ -98,7 +98,7 @@ pub enum VerdictReason {
 pub enum UnaskedChange {
     /// Any change, where the request is a question.
     InAnswer {},
-    /// Any change, where the request does not say which files it means.
+    /// Any change, where the request does not say exactly what to change.
     Unclear {},
     /// The loss of a file that the request does not name.
     Deletes {

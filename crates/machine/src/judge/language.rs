@@ -17,10 +17,11 @@ pub(super) struct Language {
     pub(super) copy_verbs: &'static str,
     /// Verbs that ask for files to be deleted.
     pub(super) delete_verbs: &'static str,
-    /// Verbs that ask for something that is there to be deleted, moved or altered.
-    pub(super) altering_verbs: &'static str,
-    /// Words that say nothing about what such an order means.
-    pub(super) vague_words: &'static str,
+    /// Verbs that ask for something new, or for more, whatever else they are about.
+    pub(super) adding_verbs: &'static str,
+    /// Phrases that say by what to choose or how to change something, and that only the person can fill with meaning: "what is not
+    /// needed", "as it was".
+    pub(super) unclear_phrases: &'static str,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: &'static str,
     /// Verbs of these lists with what may follow them and makes them mean something else.
@@ -111,13 +112,18 @@ const ENGLISH: Language = Language {
     move_verbs: "rename; move; copy",
     copy_verbs: "copy",
     delete_verbs: "delete; remove; erase",
-    altering_verbs: "delete; remove; erase; rename; move; change; replace; edit; modify; swap; switch; undo; revert; \
-        restore",
-    vague_words: "please; can; could; you; would; it; its; this; that; these; those; them; they; what; everything; anything; \
-        all; stuff; things; thing; rest; the; a; to; of; in; back; how; was; were; is; are; be; been; before; earlier; again; \
-        not; no; longer; any; more; needed; need; needs; unneeded; necessary; unnecessary; useless; unused; used; right; \
-        wrong; correct; proper; place; places; way; where; belongs; belong; should; better; good; bad; now; and; or; for; me; \
-        i; we; up; away; out; last; change; changes; did; do; does; done; just; so; there; here; as; with; from; my",
+    adding_verbs: "write; create; save; generate; produce; store; record; collect; export; dump; build; draft; prepare; extract; \
+        convert; list; translate; summarize; summarise; count; compute; calculate; gather; note; add; append; insert; copy",
+    unclear_phrases: "not needed; isn't needed; aren't needed; any more; anymore; longer needed; longer need; don't need; \
+        do not need; nobody needs; no one needs; not use; don't use; unneeded; unnecessary; useless; unimportant; \
+        not important; matters; the essentials; good ones; best ones; bad; wrong version; wrong entries; wrong ones; are wrong; \
+        better; nicer; prettier; neater; tidier; cleaner; properly; nicely; right place; right places; right folder; \
+        proper place; belongs; belong; right value; right number; right one; old ones; the old; previous version; \
+        earlier version; way it was; as it was; how it was; like before; as before; it was before; last change; last changes; \
+        change it back; put it back; set it back; undo what; undo that; undo it; undo this; revert; the way we discussed; as discussed; we agreed; as agreed; the new one; \
+        you know what; clean this up; clean it up; clean up; tidy; sort this out; sort it out; sort these out; some of it; \
+        some of them; a bit; not like; didn't like; not want; doesn't want; don't want; unwanted; the trouble; so that one can; \
+        make sense; makes sense; a mess; outdated; obsolete; junk; clutter; superfluous; suitable; sensible; meaningful",
     file_verbs: "create; make; write; save",
     other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
         add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
@@ -244,9 +250,11 @@ const GERMAN: Language = Language {
     move_verbs: "benenne; verschiebe; kopiere",
     copy_verbs: "kopiere",
     delete_verbs: "lösche; entferne",
-    altering_verbs: "lösche; entferne; benenne; verschiebe; ändere; ersetze; bearbeite",
-    vague_words: "bitte; kannst; du; es; das; dies; diese; alles; was; nicht; mehr; gebraucht; nötig; unnötige; wird; ist; war; \
-        wie; vorher; wieder; zurück; an; den; die; der; richtigen; platz; ort; um; und; so",
+    adding_verbs: "schreibe; schreib; erstelle; speichere; lege; füge; ergänze; kopiere",
+    unclear_phrases: "nicht gebraucht; mehr gebraucht; nicht mehr brauche; unnötig; unnötige; überflüssig; überflüssige; unwichtig; \
+        unwichtige; sinnvoller; besser; besseren; schöner; hübscher; rückgängig; räum hier; räum auf; aufräumen; vorige; \
+        vorherige; wie vorher; wie es war; wie früher; hingehören; hingehört; richtigen platz; richtigen ort; falschen einträge; \
+        alte; alten; nicht gefallen; die sachen; ordentlich",
     file_verbs: "erstelle; schreibe",
     other_meanings: "",
     lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
@@ -297,7 +305,8 @@ pub(super) type PhraseList = fn(&Language) -> &'static str;
 
 /// The languages' entries of one list.
 pub(super) fn all(list: PhraseList) -> impl Iterator<Item = &'static str> {
-    LANGUAGES.iter().flat_map(move |language| list(language).split("; ")).filter(|phrase| !phrase.is_empty())
+    let entries = move |language: &'static Language| list(language).split(';').map(str::trim_start);
+    LANGUAGES.iter().flat_map(entries).filter(|phrase| !phrase.is_empty())
 }
 
 /// Whether a word is in a list.
@@ -307,21 +316,32 @@ pub(super) fn is_one_of(word: &str, list: PhraseList) -> bool {
 
 /// Whether a text, in lower case with straight apostrophes, has one of the phrases of a list, as whole words.
 pub(super) fn has_phrase(text: &str, list: PhraseList) -> bool {
-    all(list).any(|phrase| contains_words(text, phrase))
+    let starts: Vec<&str> = word_starts(text).collect();
+    all(list).any(|phrase| starts.iter().any(|rest| begins_with_words(rest, phrase)))
 }
 
 /// Whether a text begins with one of the phrases of a list.
 pub(super) fn begins_with(text: &str, list: PhraseList) -> bool {
-    all(list).any(|phrase| text.strip_prefix(phrase).is_some_and(is_end_of_word))
+    all(list).any(|phrase| begins_with_words(text, phrase))
 }
 
 /// Whether `text` has `phrase` between ends of words.
 pub(super) fn contains_words(text: &str, phrase: &str) -> bool {
-    text.match_indices(phrase).any(|(at, _)| {
-        let before = text.get(..at).and_then(|before| before.chars().next_back());
-        let after = text.get(at + phrase.len()..).unwrap_or_default();
-        before.is_none_or(|letter| !letter.is_alphanumeric()) && is_end_of_word(after)
-    })
+    word_starts(text).any(|rest| begins_with_words(rest, phrase))
+}
+
+/// Returns a text from each place on where a word may begin: most phrases are told apart by their first letter there, which is
+/// much less work than to search for each.
+fn word_starts(text: &str) -> impl Iterator<Item = &str> {
+    let mut before = ' ';
+    let starts =
+        text.char_indices().filter(move |(_, letter)| !std::mem::replace(&mut before, *letter).is_alphanumeric());
+    starts.map(|(at, _)| &text[at..])
+}
+
+/// Whether a text begins with `phrase`, and a word ends there.
+fn begins_with_words(text: &str, phrase: &str) -> bool {
+    text.strip_prefix(phrase).is_some_and(is_end_of_word)
 }
 
 fn is_end_of_word(after: &str) -> bool {

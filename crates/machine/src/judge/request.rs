@@ -111,12 +111,11 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
     reading
 }
 
-/// Whether a request has orders, and all of them delete, move or alter what is there.
-pub(super) fn only_alters(text: &str) -> bool {
+/// Whether a request asks for something new, or for more than there is.
+pub(super) fn asks_for_more(text: &str) -> bool {
     let sentences: Vec<Sentence<'_>> = sentences(text).map(Sentence::new).collect();
-    let mut orders = sentences.iter().flat_map(Sentence::orders).peekable();
-    let alters = |order: Order<'_, '_>| is_one_of(order.verb_word(), |language| language.altering_verbs);
-    orders.peek().is_some() && orders.all(alters)
+    let mut orders = sentences.iter().flat_map(Sentence::orders);
+    orders.any(|order| is_one_of(order.verb_word(), |language| language.adding_verbs))
 }
 
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file

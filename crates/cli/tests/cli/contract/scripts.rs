@@ -79,7 +79,7 @@ fn what_a_script_did_unasked_is_restored() {
     const BOTH: &str = "[open(f, 'w').write('new\\n') for f in ('a.txt', 'b.txt')]";
     let (old, new, other) = (Some("old\n"), Some("new\n"), Some("other\n"));
     for (request, script, restored, left) in [
-        ("Tidy up this folder.", "os.remove('a.txt')", "a.txt", [old, other, None]),
+        ("Rename the files of this folder.", "os.remove('a.txt')", "a.txt", [old, other, None]),
         ("Move the text files into the folder data.", MOVES, "a.txt", [old, None, other]),
         ("Change old to new in a.txt.", BOTH, "b.txt", [new, other, None]),
         ("Delete the folder.", "shutil.rmtree('c')", "c/d.txt", [old, other, None]),
@@ -103,17 +103,19 @@ fn what_a_script_did_unasked_is_restored() {
     }
 }
 
-// proves X4: an order that does not say which files it means changes none where nobody can be asked
+// proves X4: an order that does not say exactly what to change changes none where nobody can be asked
 #[test]
 fn a_script_for_a_vague_order_can_not_change_files() {
-    let bench = bench(&["open('a.txt', 'w').write('new')"]);
-    if !holds(&bench) {
-        return;
+    for request in ["Change it back.", "Tidy up this folder.", "Give the file a better name."] {
+        let bench = bench(&["open('a.txt', 'w').write('new')"]);
+        if !holds(&bench) {
+            return;
+        }
+        std::fs::write(bench.workspace().join("b.txt"), "other\n").expect("written");
+        bench.run(&[&["run", request, "--session", "s", "--preset", "local-model"], &ALLOWED[..]].concat());
+        assert!(result(&bench).contains("does not say exactly what to change"), "{}", result(&bench));
+        assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{request}");
     }
-    std::fs::write(bench.workspace().join("b.txt"), "other\n").expect("written");
-    bench.run(&[&["run", "Change it back.", "--session", "s", "--preset", "local-model"], &ALLOWED[..]].concat());
-    assert!(result(&bench).contains("does not say which files it means"), "{}", result(&bench));
-    assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"));
 }
 
 // proves X4: what was asked for is not restored, nor what a person approved or where nothing is asked
