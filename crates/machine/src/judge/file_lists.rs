@@ -27,7 +27,7 @@ fn lists_of(sentence: &str, files: &BTreeSet<String>) -> Vec<Vec<String>> {
 /// Whether a word between two names leaves them in one list.
 fn joins_names(word: &str) -> bool {
     let word = plain(word);
-    is_one_of(word.trim_matches([',', '(', ')']), |language| language.list_words)
+    is_one_of(word.trim_matches([',', '(', ')']), |language| &language.list_words)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -
         return false;
     }
     let lower = plain(request);
-    let is_greeting = begins_with(&lower, |language| language.talk);
+    let is_greeting = begins_with(&lower, |language| &language.talk);
     (is_greeting || topic_words(&lower).next().is_some()) && !shares_topic(&lower, overview)
 }
 
@@ -41,9 +41,9 @@ fn has_word(text: &str, word: &str) -> bool {
 /// Whether a word says what a question is about.
 fn tells_topic(word: &str) -> bool {
     let is_known = |list| is_one_of(word, list);
-    let is_common = is_known(|language| language.common_words)
-        || is_known(|language| language.question_words)
-        || is_known(|language| language.weak_question_words);
+    let is_common = is_known(|language| &language.common_words)
+        || is_known(|language| &language.question_words)
+        || is_known(|language| &language.weak_question_words);
     !is_common && word.chars().count() > 1
 }
 

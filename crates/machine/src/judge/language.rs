@@ -3,118 +3,143 @@
 //!
 //! Entries are separated by `; ` and in lower case, with straight apostrophes. A phrase matches whole words.
 
+use std::sync::OnceLock;
+
+/// A list of phrases. It is divided once: a request is compared with thousands of them.
+pub(super) struct Phrases {
+    joined: &'static str,
+    entries: OnceLock<Vec<&'static str>>,
+}
+
+impl Phrases {
+    const fn new(joined: &'static str) -> Self {
+        Self { joined, entries: OnceLock::new() }
+    }
+
+    pub(super) fn entries(&self) -> &[&'static str] {
+        self.entries.get_or_init(|| self.joined.split("; ").filter(|phrase| !phrase.is_empty()).collect())
+    }
+}
+
 /// What the judge knows of a language.
 pub(super) struct Language {
     /// Verbs that ask for a change of what is there.
-    pub(super) change_verbs: &'static str,
+    pub(super) change_verbs: Phrases,
     /// Verbs that ask for something new; they mean a file only where one is named.
-    pub(super) make_verbs: &'static str,
+    pub(super) make_verbs: Phrases,
     /// Of these, the ones whose result goes into a file that may exist.
-    pub(super) write_verbs: &'static str,
+    pub(super) write_verbs: Phrases,
     /// Verbs that give a file another name or place.
-    pub(super) move_verbs: &'static str,
+    pub(super) move_verbs: Phrases,
     /// Of these, the ones that leave the file where it is.
-    pub(super) copy_verbs: &'static str,
+    pub(super) copy_verbs: Phrases,
     /// Verbs that ask for files to be deleted.
-    pub(super) delete_verbs: &'static str,
+    pub(super) delete_verbs: Phrases,
     /// Verbs that ask for something new, or for more, whatever else they are about.
-    pub(super) adding_verbs: &'static str,
+    pub(super) adding_verbs: Phrases,
     /// Phrases that say by what to choose or how to change something, and that only the person can fill with meaning: "what is not
     /// needed", "as it was".
-    pub(super) unclear_phrases: &'static str,
+    pub(super) unclear_phrases: Phrases,
     /// Verbs that ask for a new file where a word for one follows them.
-    pub(super) file_verbs: &'static str,
+    pub(super) file_verbs: Phrases,
     /// Verbs of these lists with what may follow them and makes them mean something else.
-    pub(super) other_meanings: &'static str,
+    pub(super) other_meanings: Phrases,
     /// Words before a verb that leave it an order.
-    pub(super) lead_ins: &'static str,
+    pub(super) lead_ins: Phrases,
     /// Words in a lead-in that make a question of it an order: "can you".
-    pub(super) addresses: &'static str,
+    pub(super) addresses: Phrases,
     /// Words that join an order to the one before it.
-    pub(super) joins: &'static str,
+    pub(super) joins: Phrases,
     /// Words that stand for what was spoken of before: "fix it".
-    pub(super) pronouns: &'static str,
+    pub(super) pronouns: Phrases,
     /// Words between the names of one list.
-    pub(super) list_words: &'static str,
+    pub(super) list_words: Phrases,
     /// Words between a verb and the names of files that it is about.
-    pub(super) before_names: &'static str,
+    pub(super) before_names: Phrases,
     /// Words before the name of a file that is to be written.
-    pub(super) target_before: &'static str,
+    pub(super) target_before: Phrases,
     /// The same, where the file may exist already.
-    pub(super) target_into: &'static str,
+    pub(super) target_into: Phrases,
     /// Words for files and folders.
-    pub(super) file_nouns: &'static str,
+    pub(super) file_nouns: Phrases,
     /// Words after which a noun is no longer what the verb is about.
-    pub(super) relatives: &'static str,
+    pub(super) relatives: Phrases,
     /// Words that begin a question.
-    pub(super) question_words: &'static str,
+    pub(super) question_words: Phrases,
     /// Words that begin a question only where it ends with a question mark.
-    pub(super) weak_question_words: &'static str,
+    pub(super) weak_question_words: Phrases,
     /// Words that do not say what a question is about.
-    pub(super) common_words: &'static str,
+    pub(super) common_words: Phrases,
     /// The beginning of requests for advice, which text answers.
-    pub(super) advice: &'static str,
+    pub(super) advice: Phrases,
     /// The beginning of requests that are mere talk.
-    pub(super) talk: &'static str,
+    pub(super) talk: Phrases,
     /// Words for the place where the work is.
-    pub(super) places: &'static str,
+    pub(super) places: Phrases,
     /// Words that exclude the files named beside them.
-    pub(super) exclusions: &'static str,
+    pub(super) exclusions: Phrases,
     /// Of these, the ones that begin a clause without a comma.
-    pub(super) clause_words: &'static str,
+    pub(super) clause_words: Phrases,
     /// Words of requests that a listing answers, without reading files.
-    pub(super) listing_words: &'static str,
+    pub(super) listing_words: Phrases,
     /// Words of questions whose answer is computed.
-    pub(super) computing_words: &'static str,
+    pub(super) computing_words: Phrases,
     /// Words for several files.
-    pub(super) files_words: &'static str,
+    pub(super) files_words: Phrases,
     /// Words for every file of a kind.
-    pub(super) all_words: &'static str,
+    pub(super) all_words: Phrases,
     /// Words of requests that may be about files that they do not name.
-    pub(super) everywhere_words: &'static str,
+    pub(super) everywhere_words: Phrases,
     /// Words of requests that may ask for files to be moved or renamed.
-    pub(super) moving_words: &'static str,
+    pub(super) moving_words: Phrases,
     /// Words of requests that may ask for files to be deleted.
-    pub(super) deleting_words: &'static str,
+    pub(super) deleting_words: Phrases,
     /// Reasons why nothing was done or found, in a reply.
-    pub(super) grounds: &'static str,
+    pub(super) grounds: Phrases,
     /// Refusals, in a reply.
-    pub(super) refusals: &'static str,
+    pub(super) refusals: Phrases,
     /// Denials of being able to reach files at all, in a reply.
-    pub(super) no_access: &'static str,
+    pub(super) no_access: Phrases,
     /// Phrases that hand the work back to the person.
-    pub(super) hands_back: &'static str,
+    pub(super) hands_back: Phrases,
     /// Questions for leave to do what was asked for.
-    pub(super) asks_leave: &'static str,
+    pub(super) asks_leave: Phrases,
     /// The beginning of a sentence that announces a step, whatever comes before it.
-    pub(super) announces: &'static str,
+    pub(super) announces: Phrases,
     /// The beginning of a sentence that may announce a step.
-    pub(super) may_announce: &'static str,
+    pub(super) may_announce: Phrases,
     /// Verbs of steps that need a call.
-    pub(super) step_verbs: &'static str,
+    pub(super) step_verbs: Phrases,
     /// Polite closing words, which announce nothing.
-    pub(super) closings: &'static str,
+    pub(super) closings: Phrases,
     /// Claims of a change, in a reply.
-    pub(super) claims: &'static str,
+    pub(super) claims: Phrases,
 }
 
 /// Every language, English first.
-pub(super) const LANGUAGES: &[Language] = &[ENGLISH, GERMAN];
+pub(super) static LANGUAGES: [&Language; 2] = [&ENGLISH, &GERMAN];
 
-const ENGLISH: Language = Language {
-    change_verbs: "change; replace; rename; move; delete; remove; update; edit; fix; append; add; insert; set; correct; \
+static ENGLISH: Language = Language {
+    change_verbs: Phrases::new(
+        "change; replace; rename; move; delete; remove; update; edit; fix; append; add; insert; set; correct; \
         bump; increment; increase; decrease; copy; merge; split; refactor; modify; uncomment; reformat; erase; \
         swap; raise; lower; switch; repair; rewrite; patch; drop; tick; undo; revert; restore",
-    make_verbs: "write; create; make; save; generate; produce; put; store; record; collect; export; dump; build; draft; \
+    ),
+    make_verbs: Phrases::new(
+        "write; create; make; save; generate; produce; put; store; record; collect; export; dump; build; draft; \
         prepare; extract; convert; sort; list; translate; summarize; summarise; count; compute; calculate; \
         merge; gather; note",
-    write_verbs: "write; save; put; store; record; collect; export; dump; extract; note; gather",
-    move_verbs: "rename; move; copy",
-    copy_verbs: "copy",
-    delete_verbs: "delete; remove; erase",
-    adding_verbs: "write; create; save; generate; produce; store; record; collect; export; dump; build; draft; prepare; extract; \
+    ),
+    write_verbs: Phrases::new("write; save; put; store; record; collect; export; dump; extract; note; gather"),
+    move_verbs: Phrases::new("rename; move; copy"),
+    copy_verbs: Phrases::new("copy"),
+    delete_verbs: Phrases::new("delete; remove; erase"),
+    adding_verbs: Phrases::new(
+        "write; create; save; generate; produce; store; record; collect; export; dump; build; draft; prepare; extract; \
         convert; list; translate; summarize; summarise; count; compute; calculate; gather; note; add; append; insert; copy",
-    unclear_phrases: "not needed; isn't needed; aren't needed; any more; anymore; longer needed; longer need; don't need; \
+    ),
+    unclear_phrases: Phrases::new(
+        "not needed; isn't needed; aren't needed; any more; anymore; longer needed; longer need; don't need; \
         do not need; nobody needs; no one needs; not use; don't use; unneeded; unnecessary; useless; unimportant; \
         not important; matters; the essentials; good ones; best ones; bad; wrong version; wrong entries; wrong ones; are wrong; \
         better; nicer; prettier; neater; tidier; cleaner; properly; nicely; right place; right places; right folder; \
@@ -124,70 +149,104 @@ const ENGLISH: Language = Language {
         you know what; clean this up; clean it up; clean up; tidy; sort this out; sort it out; sort these out; some of it; \
         some of them; a bit; not like; didn't like; not want; doesn't want; don't want; unwanted; the trouble; so that one can; \
         make sense; makes sense; a mess; outdated; obsolete; junk; clutter; superfluous; suitable; sensible; meaningful",
-    file_verbs: "create; make; write; save",
-    other_meanings: "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
+    ),
+    file_verbs: Phrases::new("create; make; write; save"),
+    other_meanings: Phrases::new(
+        "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
         add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
         drop me; note that; make sure; make sense; switch to; correct this",
-    lead_ins: "please; then; now; also; next; finally; just; kindly; first; second; third; lastly; afterwards; hi; \
+    ),
+    lead_ins: Phrases::new(
+        "please; then; now; also; next; finally; just; kindly; first; second; third; lastly; afterwards; hi; \
         hello; hey; ok; okay; so; and; but; can you; could you; would you; will you; can you please; \
         could you please; would you please; i want you to; i need you to; i would like you to; i'd like you to; \
         you should; you must; your task is to; help me to; help me; let's; go ahead and; make sure to; try to; \
         do; instead; task; todo",
-    addresses: "you",
-    joins: "and; then; or; also; please; finally; afterwards",
-    before_names: "the; file; files; both; my",
-    pronouns: "it; them; this; that; these; those; both; what",
-    list_words: "and; as; well; in; also; &",
-    target_before: "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
-    target_into: "to; into; as",
-    file_nouns: "file; files; folder; folders; directory; directories; subfolder; readme; changelog; makefile",
-    relatives: "that; which; who; to; from; about; of; for; using; by",
-    question_words: "what; which; who; whose; where; why; how; what's; who's; where's",
-    weak_question_words: "is; are; was; were; does; do; did; has; have; when; can; could; will; would; should; am; isn't; aren't; \
+    ),
+    addresses: Phrases::new("you"),
+    joins: Phrases::new("and; then; or; also; please; finally; afterwards"),
+    before_names: Phrases::new("the; file; files; both; my"),
+    pronouns: Phrases::new("it; them; this; that; these; those; both; what"),
+    list_words: Phrases::new("and; as; well; in; also; &"),
+    target_before: Phrases::new(
+        "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
+    ),
+    target_into: Phrases::new("to; into; as"),
+    file_nouns: Phrases::new(
+        "file; files; folder; folders; directory; directories; subfolder; readme; changelog; makefile",
+    ),
+    relatives: Phrases::new("that; which; who; to; from; about; of; for; using; by"),
+    question_words: Phrases::new("what; which; who; whose; where; why; how; what's; who's; where's"),
+    weak_question_words: Phrases::new(
+        "is; are; was; were; does; do; did; has; have; when; can; could; will; would; should; am; isn't; aren't; \
         doesn't; any",
-    common_words: "the; of; in; on; at; to; it; its; and; or; for; an; my; me; you; we; us; our; not; no; be; as; by; if; so; up; out; \
+    ),
+    common_words: Phrases::new(
+        "the; of; in; on; at; to; it; its; and; or; for; an; my; me; you; we; us; our; not; no; be; as; by; if; so; up; out; \
         old; new; all; one; two; sum; total; average; count; number; result; answer; say; use; get; got; let; many; much; this; that; these; \
         those; there; with; from; into; about; your; mine; ours; they; them; their; been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; just; \
         only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; name; \
         word; words; long; short; good; best; first; last; next; over; under; between; after; before",
-    advice: "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
+    ),
+    advice: Phrases::new(
+        "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
         what command; which command; what does it mean; what is the difference; what's the difference; \
         why do people; what are the advantages; is it possible; is it safe; is it a good idea; can i; \
         what is the best; what's the best; what happens if; show me how; tell me how; explain how to; what would",
-    talk: "hello; hi; hey; good morning; good afternoon; good evening; good night; thanks; thank you; bye; goodbye; say; tell me; \
+    ),
+    talk: Phrases::new(
+        "hello; hi; hey; good morning; good afternoon; good evening; good night; thanks; thank you; bye; goodbye; say; tell me; \
         greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku",
-    places: "this folder; this directory; current folder; current directory; the folder; the directory; here; \
+    ),
+    places: Phrases::new(
+        "this folder; this directory; current folder; current directory; the folder; the directory; here; \
         workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
         these files; my files; all files; every file; each file; the tests; the test suite; the script",
-    exclusions: "not; don't; except; leave; without; but; unless; never; ignore; skip",
-    clause_words: "but; except",
-    listing_words: "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
+    ),
+    exclusions: Phrases::new("not; don't; except; leave; without; but; unless; never; ignore; skip"),
+    clause_words: Phrases::new("but; except"),
+    listing_words: Phrases::new(
+        "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \
         exist; exists; newest; oldest; bytes",
-    computing_words: "how many; how often; total; totals; sum; altogether; average; median; has the most; have the most; \
+    ),
+    computing_words: Phrases::new(
+        "how many; how often; total; totals; sum; altogether; average; median; has the most; have the most; \
         had the most; most often; fewest; highest; lowest; longest; shortest; count; number of; more than; fewer than; \
         percent; percentage",
-    files_words: "files",
-    all_words: "all; every; each",
-    everywhere_words: "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
+    ),
+    files_words: Phrases::new("files"),
+    all_words: Phrases::new("all; every; each"),
+    everywhere_words: Phrases::new(
+        "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
         imports; references; tests",
-    moving_words: "move; moves; moved; moving; rename; renames; renamed; renaming; name; names; named; called; archive; archives; \
+    ),
+    moving_words: Phrases::new(
+        "move; moves; moved; moving; rename; renames; renamed; renaming; name; names; named; called; archive; archives; \
         filename; filenames; file name; prefix; suffix; replace; \
         into; folder; folders; subfolder; subfolders; directory; directories; ending; endings; extension; extensions; \
         sort; organise; organize; tidy; put; swap; transfer; relocate; backup; backups; back up; place; merge; split",
-    deleting_words: "delete; deletes; deleted; deleting; deletion; remove; removes; removed; removing; erase; clean; cleanup; rid; \
+    ),
+    deleting_words: Phrases::new(
+        "delete; deletes; deleted; deleting; deletion; remove; removes; removed; removing; erase; clean; cleanup; rid; \
         clear; drop; purge; wipe; trash; discard; destroy; unneeded; needed; unused; obsolete; gone; away; merge; \
         tidy; empty",
-    grounds: "already; no change; no changes; nothing to; not found; does not exist; doesn't exist; do not exist; \
+    ),
+    grounds: Phrases::new(
+        "already; no change; no changes; nothing to; not found; does not exist; doesn't exist; do not exist; \
         don't exist; no such; could not; couldn't; cannot; can't; unable; denied; refused; not allowed; failed; \
         failure; error; not possible; isn't possible; there is no; there are no; there's no; there was no; \
         there were no; not exist; is missing; are missing; did not find; didn't find; not permitted; unclear; \
         ambiguous; no match; no matches; not change; left alone; not present; is empty; are empty; was empty; \
         timed out; did not; didn't; need your approval; none of; does not contain; doesn't contain; \
         does not mention; has no; have no; before i; which one; which of",
-    refusals: "i can't help; i cannot help; i won't; i will not; i'm not going to; i can't do that; i cannot do that; \
+    ),
+    refusals: Phrases::new(
+        "i can't help; i cannot help; i won't; i will not; i'm not going to; i can't do that; i cannot do that; \
         i can't assist; i cannot assist; i'm not able to help; i must decline; i'd rather not; not comfortable; \
         would be dangerous; would be destructive; is not safe; isn't safe; against",
-    no_access: "don't have access to your; do not have access to your; don't have direct access; no direct access; \
+    ),
+    no_access: Phrases::new(
+        "don't have access to your; do not have access to your; don't have direct access; no direct access; \
         do not have direct access; can't access your; cannot access your; can't access files; \
         cannot access files; can't directly access; cannot directly access; unable to access your; \
         unable to access files; unable to directly access; unable to directly; can't open files; \
@@ -200,7 +259,9 @@ const ENGLISH: Language = Language {
         paste the content; provide me with the content; provide the text of; upload the file; \
         can't directly modify; cannot directly modify; can't directly edit; cannot directly edit; \
         can't perform; cannot perform file",
-    hands_back: "you can run; you can use the following; run the following; use the following command; \
+    ),
+    hands_back: Phrases::new(
+        "you can run; you can use the following; run the following; use the following command; \
         here's how you can; here is how you can; here's how to; here is how to; follow these steps; \
         you can follow; you would need to; you'll need to; you will need to; you need to; you should run; \
         you can use the; you can do this; you can do that; you can achieve; you can open; you can create; \
@@ -209,23 +270,35 @@ const ENGLISH: Language = Language {
         to do this, you; to do so, you; following python script; following script; following bash; \
         python script that; save this; copy and paste; make sure to replace; replace the; using a text editor; \
         your preferred text editor; you may use; can be done by",
-    asks_leave: "would you like me to; shall i; do you want me to; should i go ahead; should i proceed; may i; \
+    ),
+    asks_leave: Phrases::new(
+        "would you like me to; shall i; do you want me to; should i go ahead; should i proceed; may i; \
         would you like to; do you want to proceed; want me to; let me know if you want me to; \
         should i continue; can i proceed; are you ready",
-    announces: "i will now; i'll now; now i will; now i'll; now, i will; now, i'll; next, i will; next, i'll; \
+    ),
+    announces: Phrases::new(
+        "i will now; i'll now; now i will; now i'll; now, i will; now, i'll; next, i will; next, i'll; \
         next i will; next i'll; let me now; now let me; now, let me; let me start; i will start; i'll start; \
         i am going to; i'm going to; i will begin; i'll begin; i will proceed; i'll proceed; let's start; \
         let us start; let me first; first, let me; first, i will; first, i'll; first i will; let me proceed; \
         i need to first; first, i need to; first, we need to; first, let's; now, let's; now let's; next, let's",
-    may_announce: "let me; i will; i'll; let's; let us; i need to; we need to; we will; we'll; to do this, i; \
+    ),
+    may_announce: Phrases::new(
+        "let me; i will; i'll; let's; let us; i need to; we need to; we will; we'll; to do this, i; \
         to do this, we; i'm now; i am now; i would; i can",
-    step_verbs: "read; open; check; look; list; search; run; create; write; update; edit; change; rename; move; delete; \
+    ),
+    step_verbs: Phrases::new(
+        "read; open; check; look; list; search; run; create; write; update; edit; change; rename; move; delete; \
         use; call; start; begin; proceed; fetch; find; append; add; replace; modify; save; execute; inspect; \
         examine; gather; review; fix; remove; copy; extract; try; do; view; see; get; continue; count; \
         calculate; verify; make",
-    closings: "let me know; feel free; happy to; glad to; if you need; if you'd like; if you want; if you would; \
+    ),
+    closings: Phrases::new(
+        "let me know; feel free; happy to; glad to; if you need; if you'd like; if you want; if you would; \
         keep in mind; hope this helps; anything else; leave it; leave that; in the future; be happy",
-    claims: "i have updated; i've updated; i updated; has been updated; have been updated; is now updated; \
+    ),
+    claims: Phrases::new(
+        "i have updated; i've updated; i updated; has been updated; have been updated; is now updated; \
         i have changed; i've changed; i changed; has been changed; have been changed; i have created; \
         i've created; i created; has been created; have been created; i have added; i've added; i added; \
         has been added; have been added; i have renamed; i've renamed; i renamed; has been renamed; \
@@ -240,73 +313,89 @@ const ENGLISH: Language = Language {
         successfully changed; successfully renamed; successfully deleted; successfully added; \
         successfully written; updated successfully; created successfully; deleted successfully; \
         renamed successfully",
+    ),
 };
 
-const GERMAN: Language = Language {
-    change_verbs: "ändere; ersetze; benenne; verschiebe; lösche; entferne; aktualisiere; bearbeite; korrigiere; repariere; \
+static GERMAN: Language = Language {
+    change_verbs: Phrases::new(
+        "ändere; ersetze; benenne; verschiebe; lösche; entferne; aktualisiere; bearbeite; korrigiere; repariere; \
         kopiere; setze; erhöhe",
-    make_verbs: "schreibe; schreib; erstelle; speichere; lege",
-    write_verbs: "schreibe; schreib; speichere",
-    move_verbs: "benenne; verschiebe; kopiere",
-    copy_verbs: "kopiere",
-    delete_verbs: "lösche; entferne",
-    adding_verbs: "schreibe; schreib; erstelle; speichere; lege; füge; ergänze; kopiere",
-    unclear_phrases: "nicht gebraucht; mehr gebraucht; nicht mehr brauche; unnötig; unnötige; überflüssig; überflüssige; unwichtig; \
+    ),
+    make_verbs: Phrases::new("schreibe; schreib; erstelle; speichere; lege"),
+    write_verbs: Phrases::new("schreibe; schreib; speichere"),
+    move_verbs: Phrases::new("benenne; verschiebe; kopiere"),
+    copy_verbs: Phrases::new("kopiere"),
+    delete_verbs: Phrases::new("lösche; entferne"),
+    adding_verbs: Phrases::new("schreibe; schreib; erstelle; speichere; lege; füge; ergänze; kopiere"),
+    unclear_phrases: Phrases::new(
+        "nicht gebraucht; mehr gebraucht; nicht mehr brauche; unnötig; unnötige; überflüssig; überflüssige; unwichtig; \
         unwichtige; sinnvoller; besser; besseren; schöner; hübscher; rückgängig; räum hier; räum auf; aufräumen; vorige; \
         vorherige; wie vorher; wie es war; wie früher; hingehören; hingehört; richtigen platz; richtigen ort; falschen einträge; \
         alte; alten; nicht gefallen; die sachen; ordentlich",
-    file_verbs: "erstelle; schreibe",
-    other_meanings: "",
-    lead_ins: "bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte",
-    addresses: "du",
-    joins: "und; dann; danach",
-    before_names: "die; datei; dateien; beide",
-    pronouns: "es; sie; das; dies; diese; was",
-    list_words: "und; sowie; auch; in",
-    target_before: "datei; namens; in; nach; als; eine; die; neue",
-    target_into: "nach; als",
-    file_nouns: "datei; dateien; ordner; verzeichnis",
-    relatives: "die; der; das; welche; von; über; für",
-    question_words: "was; welche; welcher; welches; wer; wo; warum; wieso; wie; wann; wieviele",
-    weak_question_words: "ist; sind; hat; haben; gibt; kann",
-    common_words: "der; die; das; den; dem; des; ein; in; im; an; am; zu; und; oder; für; mit; von; ich; du; wir; es; er; sie; so; \
+    ),
+    file_verbs: Phrases::new("erstelle; schreibe"),
+    other_meanings: Phrases::new(""),
+    lead_ins: Phrases::new("bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte"),
+    addresses: Phrases::new("du"),
+    joins: Phrases::new("und; dann; danach"),
+    before_names: Phrases::new("die; datei; dateien; beide"),
+    pronouns: Phrases::new("es; sie; das; dies; diese; was"),
+    list_words: Phrases::new("und; sowie; auch; in"),
+    target_before: Phrases::new("datei; namens; in; nach; als; eine; die; neue"),
+    target_into: Phrases::new("nach; als"),
+    file_nouns: Phrases::new("datei; dateien; ordner; verzeichnis"),
+    relatives: Phrases::new("die; der; das; welche; von; über; für"),
+    question_words: Phrases::new("was; welche; welcher; welches; wer; wo; warum; wieso; wie; wann; wieviele"),
+    weak_question_words: Phrases::new("ist; sind; hat; haben; gibt; kann"),
+    common_words: Phrases::new(
+        "der; die; das; den; dem; des; ein; in; im; an; am; zu; und; oder; für; mit; von; ich; du; wir; es; er; sie; so; \
         summe; anzahl; viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; heute; \
         hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
-    advice: "wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied",
-    talk: "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
-    places: "diesem ordner; diesem verzeichnis; diesem projekt; hier",
-    exclusions: "nicht; außer; ohne; nur",
-    clause_words: "außer",
-    listing_words: "wie viele dateien; welche dateien; größte; kleinste; größer",
-    computing_words: "wie viele; wie oft; wieviele; summe; insgesamt; durchschnitt; meisten; wenigsten; höchste; niedrigste; \
+    ),
+    advice: Phrases::new("wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied"),
+    talk: Phrases::new(
+        "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
+    ),
+    places: Phrases::new("diesem ordner; diesem verzeichnis; diesem projekt; hier"),
+    exclusions: Phrases::new("nicht; außer; ohne; nur"),
+    clause_words: Phrases::new("außer"),
+    listing_words: Phrases::new("wie viele dateien; welche dateien; größte; kleinste; größer"),
+    computing_words: Phrases::new(
+        "wie viele; wie oft; wieviele; summe; insgesamt; durchschnitt; meisten; wenigsten; höchste; niedrigste; \
         längste; kürzeste; anzahl; mehr als; weniger als; prozent",
-    files_words: "dateien",
-    all_words: "alle; allen; jede; jeder",
-    everywhere_words: "überall; alles; projekt; verweise; tests",
-    moving_words: "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \
+    ),
+    files_words: Phrases::new("dateien"),
+    all_words: Phrases::new("alle; allen; jede; jeder"),
+    everywhere_words: Phrases::new("überall; alles; projekt; verweise; tests"),
+    moving_words: Phrases::new(
+        "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \
         endungen; name; namen; dateiname; dateinamen; ersetze; heißen; sortiere; archiv; archiviere; ordne; lege; tausche",
-    deleting_words: "lösche; löschen; gelöscht; entferne; entfernen; entfernt; weg; leere; aufräumen; räume; wirf; unnötig; \
+    ),
+    deleting_words: Phrases::new(
+        "lösche; löschen; gelöscht; entferne; entfernen; entfernt; weg; leere; aufräumen; räume; wirf; unnötig; \
         unnötige; überflüssig; überflüssige",
-    grounds: "bereits; keine änderung; nicht gefunden; existiert nicht; gibt es nicht; konnte nicht; kann nicht; \
+    ),
+    grounds: Phrases::new(
+        "bereits; keine änderung; nicht gefunden; existiert nicht; gibt es nicht; konnte nicht; kann nicht; \
         fehler; verweigert; fehlgeschlagen; keine; nicht",
-    refusals: "das mache ich nicht; das kann ich nicht tun",
-    no_access: "keinen zugriff; kann nicht auf deine; kann nicht auf ihre",
-    hands_back: "du kannst folgenden; führe folgenden; sie können folgenden; folgenden befehl",
-    asks_leave: "soll ich; möchtest du, dass ich; möchten sie, dass ich",
-    announces: "ich werde jetzt; ich werde nun; als nächstes werde ich; zuerst werde ich",
-    may_announce: "ich werde; lass mich",
-    step_verbs: "lesen; öffnen; prüfen; schreiben; erstellen; ändern; suchen; ausführen; auflisten",
-    closings: "sag bescheid; sag mir bescheid; lass es mich wissen; gerne",
-    claims: "ich habe die datei; wurde aktualisiert; wurde geändert; wurde erstellt; wurde gelöscht",
+    ),
+    refusals: Phrases::new("das mache ich nicht; das kann ich nicht tun"),
+    no_access: Phrases::new("keinen zugriff; kann nicht auf deine; kann nicht auf ihre"),
+    hands_back: Phrases::new("du kannst folgenden; führe folgenden; sie können folgenden; folgenden befehl"),
+    asks_leave: Phrases::new("soll ich; möchtest du, dass ich; möchten sie, dass ich"),
+    announces: Phrases::new("ich werde jetzt; ich werde nun; als nächstes werde ich; zuerst werde ich"),
+    may_announce: Phrases::new("ich werde; lass mich"),
+    step_verbs: Phrases::new("lesen; öffnen; prüfen; schreiben; erstellen; ändern; suchen; ausführen; auflisten"),
+    closings: Phrases::new("sag bescheid; sag mir bescheid; lass es mich wissen; gerne"),
+    claims: Phrases::new("ich habe die datei; wurde aktualisiert; wurde geändert; wurde erstellt; wurde gelöscht"),
 };
 
 /// Selects a list of a language.
-pub(super) type PhraseList = fn(&Language) -> &'static str;
+pub(super) type PhraseList = fn(&'static Language) -> &'static Phrases;
 
 /// The languages' entries of one list.
 pub(super) fn all(list: PhraseList) -> impl Iterator<Item = &'static str> {
-    let entries = move |language: &'static Language| list(language).split(';').map(str::trim_start);
-    LANGUAGES.iter().flat_map(entries).filter(|phrase| !phrase.is_empty())
+    LANGUAGES.into_iter().flat_map(move |language| list(language).entries()).copied()
 }
 
 /// Whether a word is in a list.

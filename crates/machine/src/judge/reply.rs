@@ -28,25 +28,25 @@ pub(super) fn read_reply(text: &str, offer: &[ToolSpec]) -> ReplyWords {
     let lower = plain(text);
     let prose = without_code(&lower);
     let last = last_sentence(&prose);
-    let no_access = has_phrase(&prose, |language| language.no_access);
-    let asks_leave = has_phrase(last, |language| language.asks_leave);
+    let no_access = has_phrase(&prose, |language| &language.no_access);
+    let asks_leave = has_phrase(last, |language| &language.asks_leave);
     let has_code = lower.contains("```") || lower.contains('`');
-    let is_closing = has_phrase(last, |language| language.closings);
-    let step = has_phrase(last, |language| language.step_verbs) && !is_closing && !last.ends_with('?');
+    let is_closing = has_phrase(last, |language| &language.closings);
+    let step = has_phrase(last, |language| &language.step_verbs) && !is_closing && !last.ends_with('?');
     ReplyWords {
-        gives_reason: has_phrase(&prose, |language| language.grounds),
-        refuses: has_phrase(&prose, |language| language.refusals) && !no_access,
+        gives_reason: has_phrase(&prose, |language| &language.grounds),
+        refuses: has_phrase(&prose, |language| &language.refusals) && !no_access,
         asks_back: prose.trim_end().ends_with('?') && !asks_leave && !no_access,
-        hands_back: no_access || (has_code && has_phrase(&prose, |language| language.hands_back)),
+        hands_back: no_access || (has_code && has_phrase(&prose, |language| &language.hands_back)),
         shows_call: shows_call(text, offer),
-        announces: step && begins_with(last, |language| language.announces),
-        may_announce: step && begins_with(last, |language| language.may_announce),
+        announces: step && begins_with(last, |language| &language.announces),
+        may_announce: step && begins_with(last, |language| &language.may_announce),
     }
 }
 
 /// Whether the answer of a run, as written, says that it changed something.
 pub(super) fn answer_claims_change(answer: &str) -> bool {
-    has_phrase(&without_code(&plain(answer)), |language| language.claims)
+    has_phrase(&without_code(&plain(answer)), |language| &language.claims)
 }
 
 /// Returns a text without its fenced blocks.

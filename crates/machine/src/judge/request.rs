@@ -67,12 +67,12 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         is_advice: false,
         is_talk: false,
         is_about_files: false,
-        is_about_listing: has_phrase(&lower, |language| language.listing_words),
-        is_about_figures: has_phrase(&lower, |language| language.computing_words),
-        is_about_all: has_phrase(&lower, |language| language.all_words)
-            || has_phrase(&lower, |language| language.everywhere_words),
-        may_move: has_phrase(&lower, |language| language.moving_words),
-        may_delete: has_phrase(&lower, |language| language.deleting_words),
+        is_about_listing: has_phrase(&lower, |language| &language.listing_words),
+        is_about_figures: has_phrase(&lower, |language| &language.computing_words),
+        is_about_all: has_phrase(&lower, |language| &language.all_words)
+            || has_phrase(&lower, |language| &language.everywhere_words),
+        may_move: has_phrase(&lower, |language| &language.moving_words),
+        may_delete: has_phrase(&lower, |language| &language.deleting_words),
     };
     // Whether a sentence before only speaks of a file: "a.py has a mistake."
     let (mut asks, mut orders, mut speaks_of_file) = (false, false, false);
@@ -102,12 +102,13 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
     if reading.kind == RequestKind::Other && asks && !orders {
         reading.kind = RequestKind::Question;
     }
-    let by_words = has_phrase(&lower, |language| language.places) || has_phrase(&lower, |language| language.file_nouns);
+    let by_words =
+        has_phrase(&lower, |language| &language.places) || has_phrase(&lower, |language| &language.file_nouns);
     reading.is_about_files =
         by_words || !reading.existing.is_empty() || !reading.to_write.is_empty() || reading.kind == RequestKind::Change;
     reading.is_talk = reading.kind == RequestKind::Other
         && !reading.is_about_files
-        && begins_with(lower.trim_start(), |language| language.talk);
+        && begins_with(lower.trim_start(), |language| &language.talk);
     reading
 }
 
@@ -115,7 +116,7 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
 pub(super) fn asks_for_more(text: &str) -> bool {
     let sentences: Vec<Sentence<'_>> = sentences(text).map(Sentence::new).collect();
     let mut orders = sentences.iter().flat_map(Sentence::orders);
-    orders.any(|order| is_one_of(order.verb_word(), |language| language.adding_verbs))
+    orders.any(|order| is_one_of(order.verb_word(), |language| &language.adding_verbs))
 }
 
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
@@ -124,7 +125,7 @@ pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String
     let mut found: Vec<String> = Vec::new();
     for clause in sentences(text).flat_map(clauses) {
         // A word such as "not" excludes the names behind it.
-        let excluded = |before: &str| has_phrase(&plain(before), |language| language.exclusions);
+        let excluded = |before: &str| has_phrase(&plain(before), |language| &language.exclusions);
         let mut rest = clause;
         for token in name_tokens(clause) {
             rest = rest.split_once(token).map_or("", |(_, after)| after);
@@ -153,7 +154,7 @@ pub(super) fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f 
 fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
     let lower = plain(clause);
     let for_all =
-        has_phrase(&lower, |language| language.all_words) || has_phrase(&lower, |language| language.files_words);
+        has_phrase(&lower, |language| &language.all_words) || has_phrase(&lower, |language| &language.files_words);
     let ending = lower.split(|letter: char| letter.is_whitespace() || "`'\",()".contains(letter)).find_map(|token| {
         let ending = token.strip_prefix("*.").or_else(|| token.strip_prefix('.').filter(|_| for_all))?;
         let ending = ending.trim_end_matches(['.', ',', ':', '?', '!']);
@@ -207,7 +208,7 @@ fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split(", ").flat_map(|part| {
         // The word stays with what it excludes.
         let first = |word: &str| part.find(&format!(" {word} "));
-        let at = all(|language| language.clause_words).filter_map(first).min().unwrap_or(part.len());
+        let at = all(|language| &language.clause_words).filter_map(first).min().unwrap_or(part.len());
         let (before, after) = part.split_at(at);
         [before, after]
     })
@@ -239,42 +240,42 @@ impl<'a> Sentence<'a> {
         loop {
             let rest = self.text_from(start);
             let leads = |lead: &&str| rest.strip_prefix(lead).is_some_and(|after| after.starts_with(' '));
-            let words = all(|language| language.lead_ins).filter(leads).map(|lead| lead.split(' ').count()).max();
+            let words = all(|language| &language.lead_ins).filter(leads).map(|lead| lead.split(' ').count()).max();
             let Some(words) = words else { return start };
             start += words;
         }
     }
 
     fn is_advice(&self) -> bool {
-        (0..=self.lead_in()).any(|start| begins_with(&self.text_from(start), |language| language.advice))
+        (0..=self.lead_in()).any(|start| begins_with(&self.text_from(start), |language| &language.advice))
     }
 
     fn is_question(&self) -> bool {
         let lead = self.lead_in();
-        let is_you = |word: &String| is_one_of(word, |language| language.addresses);
+        let is_you = |word: &String| is_one_of(word, |language| &language.addresses);
         let asks_you = self.words.iter().take(lead).any(|(word, _)| is_you(word));
         let first = self.words.get(lead).map_or("", |(word, _)| word.as_str());
-        let strong = is_one_of(first, |language| language.question_words);
-        let weak = is_one_of(first, |language| language.weak_question_words);
+        let strong = is_one_of(first, |language| &language.question_words);
+        let weak = is_one_of(first, |language| &language.weak_question_words);
         // "Do" is also a word before an order.
-        let did = self.words.first().is_some_and(|(word, _)| is_one_of(word, |language| language.weak_question_words));
+        let did = self.words.first().is_some_and(|(word, _)| is_one_of(word, |language| &language.weak_question_words));
         // An order may follow: "What I want: replace …".
         let orders_nothing = || self.orders().is_empty();
         // "On which port …?"
-        let asks = || self.words.iter().any(|(word, _)| is_one_of(word, |language| language.question_words));
+        let asks = || self.words.iter().any(|(word, _)| is_one_of(word, |language| &language.question_words));
         !asks_you && ((strong && orders_nothing()) || (self.ends_asking && (weak || did || asks() && orders_nothing())))
     }
 
     fn verb_at(&self, place: usize) -> Option<OrderVerb> {
         let word = self.words.get(place).map(|(word, _)| word.as_str())?;
         let phrase = self.text_from(place);
-        if begins_with(&phrase, |language| language.other_meanings) {
+        if begins_with(&phrase, |language| &language.other_meanings) {
             return None;
         }
-        if is_one_of(word, |language| language.change_verbs) {
+        if is_one_of(word, |language| &language.change_verbs) {
             return Some(OrderVerb::Change);
         }
-        is_one_of(word, |language| language.make_verbs).then_some(OrderVerb::Make)
+        is_one_of(word, |language| &language.make_verbs).then_some(OrderVerb::Make)
     }
 
     /// Returns the orders of the sentence: verbs at its beginning, or joined to what is before them.
@@ -284,7 +285,7 @@ impl<'a> Sentence<'a> {
         for place in lead..self.words.len() {
             let joined = place == lead
                 || self.words.get(place.wrapping_sub(1)).is_some_and(|(word, written)| {
-                    written.ends_with([',', ':']) || is_one_of(word, |language| language.joins)
+                    written.ends_with([',', ':']) || is_one_of(word, |language| &language.joins)
                 });
             if let Some(verb) = self.verb_at(place).filter(|_| joined) {
                 places.push((place, verb));
@@ -326,22 +327,22 @@ impl Order<'_, '_> {
     /// Returns the names of files that the order asks to be written.
     fn targets(&self, files: &BTreeSet<String>) -> Vec<String> {
         let words = self.words();
-        let renames = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| language.move_verbs));
+        let renames = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| &language.move_verbs));
         if self.verb == OrderVerb::Change && !renames {
             return Vec::new();
         }
-        let writes = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| language.write_verbs));
+        let writes = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| &language.write_verbs));
         let mut found = Vec::new();
         for (place, (_, written)) in words.iter().enumerate().skip(1) {
             let Some(token) = name_tokens(written).next().filter(|token| is_file_name(token)) else { continue };
             let before = words.get(place - 1).map_or("", |(word, _)| word.as_str());
-            let into = is_one_of(before, |language| language.target_into);
+            let into = is_one_of(before, |language| &language.target_into);
             let is_target = if meant(token, files).is_some() {
                 into && writes
             } else if renames {
                 into
             } else {
-                place == 1 || is_one_of(before, |language| language.target_before)
+                place == 1 || is_one_of(before, |language| &language.target_before)
             };
             if is_target {
                 found.push(token.to_owned());
@@ -353,7 +354,7 @@ impl Order<'_, '_> {
     /// Whether it asks for a change of what was spoken of before: "fix it".
     fn changes_what_was_named(&self) -> bool {
         let object = self.words().get(1).map_or("", |(word, _)| word.as_str());
-        self.verb == OrderVerb::Change && is_one_of(object, |language| language.pronouns)
+        self.verb == OrderVerb::Change && is_one_of(object, |language| &language.pronouns)
     }
 
     fn verb_word(&self) -> &str {
@@ -362,20 +363,20 @@ impl Order<'_, '_> {
 
     /// Whether the files that it names are moved away or renamed.
     fn moves(&self) -> bool {
-        is_one_of(self.verb_word(), |language| language.move_verbs)
-            && !is_one_of(self.verb_word(), |language| language.copy_verbs)
+        is_one_of(self.verb_word(), |language| &language.move_verbs)
+            && !is_one_of(self.verb_word(), |language| &language.copy_verbs)
     }
 
     /// Whether it moves, renames or deletes.
     fn moves_or_deletes(&self) -> bool {
-        self.moves() || is_one_of(self.verb_word(), |language| language.delete_verbs)
+        self.moves() || is_one_of(self.verb_word(), |language| &language.delete_verbs)
     }
 
     /// Returns the files that it asks to be moved away or renamed: those right behind the verb. "Move the heading of a.md" does
     /// not move a file.
     fn moved_files(&self, files: &BTreeSet<String>) -> Vec<String> {
         let is_filler = |word: &str| {
-            is_one_of(word, |language| language.joins) || is_one_of(word, |language| language.before_names)
+            is_one_of(word, |language| &language.joins) || is_one_of(word, |language| &language.before_names)
         };
         let named = |(word, written): &(String, &str)| {
             // "a.py's" is about something in the file.
@@ -402,21 +403,21 @@ impl Order<'_, '_> {
     fn is_change(&self, existing: &[String], targets: &[String]) -> bool {
         let text = self.words().iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
         let words = || self.words().iter().skip(1).map(|(word, _)| word.as_str());
-        let is_noun = |word: &str| is_one_of(word, |language| language.file_nouns);
+        let is_noun = |word: &str| is_one_of(word, |language| &language.file_nouns);
         let names_file = self
             .words()
             .iter()
             .any(|(_, written)| name_tokens(written).any(|token| existing.iter().any(|path| may_mean(token, path))));
-        if all(|language| language.exclusions).any(|word| contains_words(&text, word)) && !names_file {
+        if all(|language| &language.exclusions).any(|word| contains_words(&text, word)) && !names_file {
             return false;
         }
         match self.verb {
             OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun),
             OrderVerb::Make => {
-                let is_relative = |word: &&str| is_one_of(word, |language| language.relatives);
+                let is_relative = |word: &&str| is_one_of(word, |language| &language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();
                 let verb = self.words().first().map_or("", |(word, _)| word.as_str());
-                let makes_files = is_one_of(verb, |language| language.file_verbs);
+                let makes_files = is_one_of(verb, |language| &language.file_verbs);
                 !targets.is_empty() || (makes_files && direct.into_iter().any(is_noun))
             }
         }

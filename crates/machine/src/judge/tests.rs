@@ -222,9 +222,10 @@ fn replies_of_small_models_are_judged_as_labelled() {
 #[test]
 fn phrases_are_written_as_they_are_compared() {
     for language in LANGUAGES {
-        let lists = [language.change_verbs, language.make_verbs, language.lead_ins, language.advice, language.grounds];
-        let more = [language.no_access, language.hands_back, language.announces, language.closings, language.claims];
-        for phrase in lists.into_iter().chain(more).flat_map(|list| list.split("; ")) {
+        let read = [&language.change_verbs, &language.make_verbs, &language.lead_ins, &language.advice];
+        let judged = [&language.grounds, &language.no_access, &language.hands_back, &language.announces];
+        let more = [&language.closings, &language.claims, &language.unclear_phrases, &language.adding_verbs];
+        for phrase in read.into_iter().chain(judged).chain(more).flat_map(|list| list.entries()) {
             assert_eq!(phrase.trim(), plain(phrase));
             assert!(!phrase.is_empty() && !phrase.contains(';'), "{phrase:?}");
         }

@@ -10,7 +10,7 @@ use super::request::asks_for_more;
 
 /// Whether a request does not say what it means. Where there is only one file, that is meant.
 pub(super) fn is_vague_order(request: &str, files: usize) -> bool {
-    let is_unclear = || has_phrase(&plain(request), |language| language.unclear_phrases);
+    let is_unclear = || has_phrase(&plain(request), |language| &language.unclear_phrases);
     files > 1 && is_unclear() && !is_exact(request) && !asks_for_more(request)
 }
 
