@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_machine::State;
 use windlass_tools::Permissions;
-use windlass_tools::dialect::{FileToWrite, TextAuthor, write_file_text};
+use windlass_tools::dialect::{FileToWrite, FileVersion, write_file_text};
 use windlass_vocab::Reply;
 
 use crate::script_run::writes_scripts;
@@ -27,8 +27,8 @@ pub(crate) fn with_file_texts(
     let written = run.progress().done;
     let file = |path: String| {
         let is_written = written.paths().any(|written| written == path);
-        let author = if is_written { TextAuthor::Run } else { TextAuthor::Before };
-        look.read(&path).map(|file| FileToWrite { path, text: file.text, author })
+        let version = if is_written { FileVersion::Changed } else { FileVersion::Found };
+        look.read(&path).map(|file| FileToWrite { path, text: file.text, version })
     };
     let programs = run.files_to_change().into_iter().filter(|path| path.ends_with(ENDING));
     let files: Vec<FileToWrite> = programs.filter_map(file).collect();

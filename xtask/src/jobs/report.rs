@@ -180,16 +180,16 @@ mod tests {
             result("b", JobKind::NeedsTools, 1, Some("x.txt is not there")),
             result("a", JobKind::NeedsTools, 2, Some("x.txt is still there")),
             result("b", JobKind::NeedsTools, 2, Some("no")),
-            result("t", JobKind::Talk, 1, None),
+            called_nothing(result("t", JobKind::Talk, 1, None)),
             called_nothing(result("t", JobKind::Talk, 2, Some("the answer does not match"))),
         ];
         let text = report(&["model m".to_owned()], &results);
         for line in [
             "- model m",
             "| kept | needs tools | 1 of 4 (25 %) | 0–1 of 2 | 2.0 | 0.0 | 0.0 | 0.0 | 1000 | 0 | 1.5 |",
-            "| kept | talk | 1 of 2 (50 %) | 0–1 of 1 | 1.0 | 0.0 | 0.0 | 0.0 | 1000 | 0 | 1.5 |",
+            "| kept | talk | 1 of 2 (50 %) | 0–1 of 1 | 0.0 | 0.0 | 0.0 | 0.0 | 1000 | 0 | 1.5 |",
             "| a job about files (needs tools, question) passed | kept | 1 of 4 (25 %) |",
-            "| talk answered without a call | kept | 1 of 2 (50 %) |",
+            "| talk answered without a call | kept | 2 of 2 (100 %) |",
             "| ended as completed, but did not pass | kept | 4 of 6 (67 %) |",
             "- a (kept), try 2, completed, 2 calls: x.txt is still there",
         ] {

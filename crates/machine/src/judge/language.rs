@@ -35,10 +35,11 @@ pub(super) struct Language {
     pub(super) copy_verbs: Phrases,
     /// Verbs that ask for files to be deleted.
     pub(super) delete_verbs: Phrases,
-    /// Verbs that ask for something new, or for more, whatever else they are about.
+    /// Verbs that ask for something that is there to be deleted, moved or altered.
+    pub(super) altering_verbs: Phrases,
+    /// Verbs that ask for something new.
     pub(super) adding_verbs: Phrases,
-    /// Phrases that say by what to choose or how to change something, and that only the person can fill with meaning: "what is not
-    /// needed", "as it was".
+    /// Phrases in such orders whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: Phrases,
@@ -134,21 +135,32 @@ static ENGLISH: Language = Language {
     move_verbs: Phrases::new("rename; move; copy"),
     copy_verbs: Phrases::new("copy"),
     delete_verbs: Phrases::new("delete; remove; erase"),
+    altering_verbs: Phrases::new(
+        "delete; remove; erase; drop; rename; move; change; replace; edit; modify; update; swap; switch; undo; \
+        revert; restore; put; set; make; give; fix; correct; adjust; clean; tidy; sort; organise; organize; \
+        keep; take; get; strip; shorten; merge; archive; rearrange; improve; bring; throw",
+    ),
     adding_verbs: Phrases::new(
-        "write; create; save; generate; produce; store; record; collect; export; dump; build; draft; prepare; extract; \
-        convert; list; translate; summarize; summarise; count; compute; calculate; gather; note; add; append; insert; copy",
+        "write; create; save; generate; produce; store; record; collect; export; build; draft; prepare; \
+        extract; convert; list; translate; summarize; summarise; count; compute; calculate; gather; add; \
+        append; insert; copy; implement",
     ),
     unclear_phrases: Phrases::new(
-        "not needed; isn't needed; aren't needed; any more; anymore; longer needed; longer need; don't need; \
-        do not need; nobody needs; no one needs; not use; don't use; unneeded; unnecessary; useless; unimportant; \
-        not important; matters; the essentials; good ones; best ones; bad; wrong version; wrong entries; wrong ones; are wrong; \
-        better; nicer; prettier; neater; tidier; cleaner; properly; nicely; right place; right places; right folder; \
-        proper place; belongs; belong; right value; right number; right one; old ones; the old; previous version; \
-        earlier version; way it was; as it was; how it was; like before; as before; it was before; last change; last changes; \
-        change it back; put it back; set it back; undo what; undo that; undo it; undo this; revert; the way we discussed; as discussed; we agreed; as agreed; the new one; \
-        you know what; clean this up; clean it up; clean up; tidy; sort this out; sort it out; sort these out; some of it; \
-        some of them; a bit; not like; didn't like; not want; doesn't want; don't want; unwanted; the trouble; so that one can; \
-        make sense; makes sense; a mess; outdated; obsolete; junk; clutter; superfluous; suitable; sensible; meaningful",
+        "what is not needed; what isn't needed; that is not needed; that isn't needed; that are not needed; \
+        nobody needs; no one needs; what i don't need; what we don't need; i don't use; we don't use; \
+        i do not use; use any more; needed any more; longer needed; unneeded; unimportant; not important; \
+        what matters; the essentials; good ones; best ones; bad ones; bad entries; wrong version; \
+        wrong entries; wrong ones; something better; better name; better names; better place; better day; \
+        better folder; make it better; nicer; neater; tidier; right place; right places; right folder; \
+        proper place; where it belongs; where they belong; belong together; right value; right number; \
+        old ones; old stuff; the old files; previous version; earlier version; the way it was; back as it was; \
+        to how it was; how it was before; it was before; it like before; last change; last changes; undo what; \
+        undo that; undo it; undo this; undo everything; undo the changes; revert it; revert that; revert this; \
+        the way we discussed; as discussed; we agreed; as agreed; you know what; clean this up; clean it up; \
+        clean up this; clean up here; clean up the folder; tidy up; tidy this; tidy it; sort this out; \
+        sort it out; sort these out; some of it; unwanted files; outdated files; obsolete files; \
+        unnecessary files; useless files; junk; clutter; change it back; put it back; set it back; \
+        everything back",
     ),
     file_verbs: Phrases::new("create; make; write; save"),
     other_meanings: Phrases::new(
@@ -326,12 +338,17 @@ static GERMAN: Language = Language {
     move_verbs: Phrases::new("benenne; verschiebe; kopiere"),
     copy_verbs: Phrases::new("kopiere"),
     delete_verbs: Phrases::new("lösche; entferne"),
-    adding_verbs: Phrases::new("schreibe; schreib; erstelle; speichere; lege; füge; ergänze; kopiere"),
+    altering_verbs: Phrases::new(
+        "lösche; lösch; entferne; benenne; verschiebe; ändere; ersetze; bearbeite; mach; mache; räum; räume; \
+        nimm; stell; stelle; lege; leg; bring; setze; sortiere; korrigiere; behebe; nehmen",
+    ),
+    adding_verbs: Phrases::new("schreibe; schreib; erstelle; speichere; füge; ergänze; kopiere"),
     unclear_phrases: Phrases::new(
-        "nicht gebraucht; mehr gebraucht; nicht mehr brauche; unnötig; unnötige; überflüssig; überflüssige; unwichtig; \
-        unwichtige; sinnvoller; besser; besseren; schöner; hübscher; rückgängig; räum hier; räum auf; aufräumen; vorige; \
-        vorherige; wie vorher; wie es war; wie früher; hingehören; hingehört; richtigen platz; richtigen ort; falschen einträge; \
-        alte; alten; nicht gefallen; die sachen; ordentlich",
+        "was nicht gebraucht; was nicht mehr gebraucht; nicht mehr gebraucht; nicht gebraucht; was unnötig; \
+        unnötigen dateien; überflüssigen; unwichtige; unwichtigen; sinnvoller; schöner; hübscher; \
+        wieder rückgängig; das rückgängig; alles rückgängig; räum hier; räum auf; räum bitte auf; räume hier; \
+        räume auf; vorige fassung; vorherige fassung; wie vorher; wie es war; wie früher; hingehören; \
+        hingehört; richtigen platz; richtigen ort; falschen einträge; alten sachen; die sachen; besseren namen",
     ),
     file_verbs: Phrases::new("erstelle; schreibe"),
     other_meanings: Phrases::new(""),

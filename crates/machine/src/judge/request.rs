@@ -112,13 +112,6 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
     reading
 }
 
-/// Whether a request asks for something new, or for more than there is.
-pub(super) fn asks_for_more(text: &str) -> bool {
-    let sentences: Vec<Sentence<'_>> = sentences(text).map(Sentence::new).collect();
-    let mut orders = sentences.iter().flat_map(Sentence::orders);
-    orders.any(|order| is_one_of(order.verb_word(), |language| &language.adding_verbs))
-}
-
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
 /// that is named only to be excluded is left out.
 pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {

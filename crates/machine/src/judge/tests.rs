@@ -227,7 +227,7 @@ fn phrases_are_written_as_they_are_compared() {
         let more = [&language.closings, &language.claims, &language.unclear_phrases, &language.adding_verbs];
         for phrase in read.into_iter().chain(judged).chain(more).flat_map(|list| list.entries()) {
             assert_eq!(phrase.trim(), plain(phrase));
-            assert!(!phrase.is_empty() && !phrase.contains(';'), "{phrase:?}");
+            assert!(!phrase.contains(';'), "{phrase:?}");
         }
     }
 }

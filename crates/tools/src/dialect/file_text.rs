@@ -26,17 +26,17 @@ pub struct FileToWrite {
     pub path: String,
     /// Its text.
     pub text: String,
-    /// Whose text that is.
-    pub author: TextAuthor,
+    /// Whether the run has changed it.
+    pub version: FileVersion,
 }
 
-/// Who has written a file as it is.
+/// Whether a run has changed a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TextAuthor {
-    /// Somebody before the run.
-    Before,
-    /// The run. A block with the same text repeats that change.
-    Run,
+pub enum FileVersion {
+    /// It is as the run found it.
+    Found,
+    /// The run has changed it: a block with the same text repeats that change.
+    Changed,
 }
 
 /// Makes a call whose script is the new text of some of these files the call that writes them; leaves any other as it is.
@@ -56,7 +56,7 @@ pub fn write_file_text(call: &mut ReplyCall, files: &[FileToWrite]) {
 fn as_writing_script(block: &str, files: &[FileToWrite]) -> Option<String> {
     let lines: Option<Vec<String>> = match sections(block, files) {
         Some(mut sections) => {
-            sections.retain(|(file, text)| lines_of(text) != lines_of(&file.text));
+            sections.retain(|(file, text)| repeats(file, text) || lines_of(text) != lines_of(&file.text));
             let lines: Option<Vec<String>> = sections.iter().map(|(file, text)| writing_line(file, text)).collect();
             lines.filter(|lines| !lines.is_empty())
         }
@@ -95,18 +95,22 @@ fn is_heading(line: &str, path: &str) -> bool {
 
 /// Returns the line of a script that writes a file, if the block is a new version of it or of a part of it.
 fn writing_line(file: &FileToWrite, block: &str) -> Option<String> {
-    let repeats = file.author == TextAuthor::Run && lines_of(block) == lines_of(&file.text);
-    let text = if repeats { Some(file.text.clone()) } else { new_text(block, &file.text) }?;
-    let text = format!("{}\n", text.trim_matches('\n').trim_end());
-    let text = if file.text.contains("\r\n") { text.replace('\n', "\r\n") } else { text };
+    let text = if repeats(file, block) { file.text.clone() } else { new_text(block, &file.text)? };
     let is_plain = !text.contains(['\\', '\r']) && !text.contains("'''") && !text.starts_with('\'');
     let quoted = if is_plain { format!("'''{text}'''") } else { json!(text).to_string() };
     Some(format!("open({}, \"w\", encoding=\"utf-8\", newline=\"\").write({quoted})", json!(file.path)))
 }
 
-/// Returns a text with the block in the place of what it is a new version of.
+/// Whether a block is the text of a file that the run has changed.
+fn repeats(file: &FileToWrite, block: &str) -> bool {
+    file.version == FileVersion::Changed && lines_of(block) == lines_of(&file.text)
+}
+
+/// Returns a text with the block in the place of what it is a new version of, with the line ends of the text.
 fn new_text(block: &str, text: &str) -> Option<String> {
-    with_part(block, text).or_else(|| is_version(block, text).then(|| block.to_owned()))
+    let new = with_part(block, text).or_else(|| is_version(block, text).then(|| block.to_owned()))?;
+    let new = format!("{}\n", new.trim_matches('\n').trim_end());
+    Some(if text.contains("\r\n") { new.replace('\n', "\r\n") } else { new })
 }
 
 /// Whether a block is a new version of a text. What lacks its beginning or its end is a part.
@@ -192,16 +196,21 @@ mod tests {
     const HOW: &str = "encoding=\"utf-8\", newline=\"\"";
 
     fn file(path: &str, text: &str) -> FileToWrite {
-        FileToWrite { path: path.to_owned(), text: text.to_owned(), author: TextAuthor::Before }
+        FileToWrite { path: path.to_owned(), text: text.to_owned(), version: FileVersion::Found }
     }
 
     // proves T4, L11: a program that was written and is shown again is the same change, not a script
     #[test]
     fn a_block_with_the_text_that_the_run_wrote_writes_it_again() {
         let block = format!("import math\n\n{PAGES}");
-        let first = as_writing_script(&block, &[file("pages.py", PAGES)]).expect("a version");
-        let written = FileToWrite { author: TextAuthor::Run, ..file("pages.py", &block) };
-        assert_eq!(as_writing_script(&block, &[written]), Some(first));
+        for (before, after) in
+            [(PAGES.to_owned(), block.clone()), (PAGES.replace('\n', "\r\n"), block.replace('\n', "\r\n"))]
+        {
+            let first = as_writing_script(&block, &[file("pages.py", &before)]).expect("a version");
+            let written = [FileToWrite { version: FileVersion::Changed, ..file("pages.py", &after) }];
+            assert_eq!(as_writing_script(&block, &written).as_ref(), Some(&first));
+            assert_eq!(as_writing_script(&format!("# pages.py\n{block}"), &written), Some(first), "below its path");
+        }
         assert_eq!(as_writing_script(PAGES, &[file("pages.py", PAGES)]), None, "as it was before");
     }
 

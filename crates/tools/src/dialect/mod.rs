@@ -67,7 +67,7 @@ pub(crate) use script_imports::repair_of;
 
 pub use accepted_forms::{AcceptedForms, CallLimit};
 pub use constrained::{ConstrainedEnd, ConstrainedReply, LONGEST_TEXT, SchemaUse, read_constrained, reply_schema};
-pub use file_text::{FileToWrite, TextAuthor, write_file_text};
+pub use file_text::{FileToWrite, FileVersion, write_file_text};
 pub use malformed_call::MalformedCall;
 pub use offered_tools::{NamedTools, OfferedTools};
 pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};

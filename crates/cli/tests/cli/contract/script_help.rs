@@ -139,3 +139,15 @@ fn the_new_text_of_a_program_is_written() {
     assert_eq!(bench.run(&["undo", "s"]).code, 0);
     assert_eq!(bench.read("double.py").as_deref(), Some(old));
 }
+
+// proves T4, L11: a program that was written and is shown again is not run, and ends the run
+#[test]
+fn a_program_that_is_shown_again_is_the_same_change() {
+    let new = "def double(x):\n    return 2 * x\n\nprint(double(4))\n";
+    let Some(bench) = bench(vec![python(new), python(new), ScriptStep::say("never asked")]) else { return };
+    std::fs::write(bench.workspace().join("double.py"), new.replace("):", ")")).expect("written");
+    assert_eq!(end_of(&bench, "double.py has a mistake. Fix it."), "completed");
+    assert_eq!(of(&bench, "CallFinished", "outcome"), ["ok", "invalid_arguments"]);
+    assert_eq!(of(&bench, "RunEnded", "answer"), ["The changes are made."]);
+    assert_eq!(bench.read("double.py").as_deref(), Some(new));
+}
