@@ -23,15 +23,19 @@ pub(crate) fn with_file_texts(
 ) -> Reply {
     let run = state.control.run.as_ref().filter(|_| !reply.calls.is_empty() && writes_scripts(state));
     let (Some(run), Some(workspace)) = (run, services.workspace.clone()) else { return reply };
+    let mut programs = run.files_to_change();
+    programs.retain(|path| path.ends_with(ENDING));
+    if programs.is_empty() {
+        return reply;
+    }
     let look = UnaskedLook { workspace, permissions: Arc::clone(permissions) };
-    let written = run.progress().done;
+    let done = run.progress().done;
     let file = |path: String| {
-        let is_written = written.paths().any(|written| written == path);
-        let version = if is_written { FileVersion::Changed } else { FileVersion::Found };
+        let is_changed = done.paths().any(|changed| changed == path);
+        let version = if is_changed { FileVersion::Changed } else { FileVersion::Found };
         look.read(&path).map(|file| FileToWrite { path, text: file.text, version })
     };
-    let programs = run.files_to_change().into_iter().filter(|path| path.ends_with(ENDING));
-    let files: Vec<FileToWrite> = programs.filter_map(file).collect();
+    let files: Vec<FileToWrite> = programs.into_iter().filter_map(file).collect();
     let mut calls = reply.calls;
     calls.iter_mut().for_each(|call| write_file_text(call, &files));
     Reply { calls, ..reply }

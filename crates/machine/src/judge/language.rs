@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-/// A list of phrases. It is divided once: a request is compared with thousands of them.
+/// A list of phrases. It is split once: a request is compared with thousands of them.
 pub(super) struct Phrases {
     joined: &'static str,
     entries: OnceLock<Vec<&'static str>>,
@@ -35,11 +35,11 @@ pub(super) struct Language {
     pub(super) copy_verbs: Phrases,
     /// Verbs that ask for files to be deleted.
     pub(super) delete_verbs: Phrases,
-    /// Verbs that ask for something that is there to be deleted, moved or altered.
+    /// Verbs that are in no list above, or in `make_verbs`, and may ask for a change of what is there: "tidy", "put".
     pub(super) altering_verbs: Phrases,
-    /// Verbs that ask for something new.
+    /// Verbs that are in no list above, or in `change_verbs`, and ask for something new: "add".
     pub(super) adding_verbs: Phrases,
-    /// Phrases in such orders whose meaning only the person knows: "what is not needed", "a better name".
+    /// Phrases in orders to change what is there whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: Phrases,
@@ -136,15 +136,10 @@ static ENGLISH: Language = Language {
     copy_verbs: Phrases::new("copy"),
     delete_verbs: Phrases::new("delete; remove; erase"),
     altering_verbs: Phrases::new(
-        "delete; remove; erase; drop; rename; move; change; replace; edit; modify; update; swap; switch; undo; \
-        revert; restore; put; set; make; give; fix; correct; adjust; clean; tidy; sort; organise; organize; \
-        keep; take; get; strip; shorten; merge; archive; rearrange; improve; bring; throw",
+        "put; make; sort; merge; give; adjust; clean; tidy; organise; organize; keep; take; get; strip; shorten; archive; \
+        rearrange; improve; bring; throw",
     ),
-    adding_verbs: Phrases::new(
-        "write; create; save; generate; produce; store; record; collect; export; build; draft; prepare; \
-        extract; convert; list; translate; summarize; summarise; count; compute; calculate; gather; add; \
-        append; insert; copy; implement",
-    ),
+    adding_verbs: Phrases::new("add; append; insert; copy; implement"),
     unclear_phrases: Phrases::new(
         "what is not needed; what isn't needed; that is not needed; that isn't needed; that are not needed; \
         nobody needs; no one needs; what i don't need; what we don't need; i don't use; we don't use; \
@@ -339,10 +334,9 @@ static GERMAN: Language = Language {
     copy_verbs: Phrases::new("kopiere"),
     delete_verbs: Phrases::new("lösche; entferne"),
     altering_verbs: Phrases::new(
-        "lösche; lösch; entferne; benenne; verschiebe; ändere; ersetze; bearbeite; mach; mache; räum; räume; \
-        nimm; stell; stelle; lege; leg; bring; setze; sortiere; korrigiere; behebe; nehmen",
+        "lösch; mach; mache; räum; räume; nimm; nehmen; stell; stelle; lege; leg; bring; sortiere; behebe",
     ),
-    adding_verbs: Phrases::new("schreibe; schreib; erstelle; speichere; füge; ergänze; kopiere"),
+    adding_verbs: Phrases::new("füge; ergänze; kopiere"),
     unclear_phrases: Phrases::new(
         "was nicht gebraucht; was nicht mehr gebraucht; nicht mehr gebraucht; nicht gebraucht; was unnötig; \
         unnötigen dateien; überflüssigen; unwichtige; unwichtigen; sinnvoller; schöner; hübscher; \

@@ -17,14 +17,20 @@ fn is_unclear(text: &str) -> bool {
     has_phrase(text, |language| &language.unclear_phrases)
 }
 
-/// Whether the first order of a request is about what is there, and does not ask for something new.
+/// Whether the first verb of a request asks for a change of what is there, and not for something new.
 fn alters(text: &str) -> bool {
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-    let first = words.find_map(|word| {
-        let alters = is_one_of(word, |language| &language.altering_verbs);
-        (alters || is_one_of(word, |language| &language.adding_verbs)).then_some(alters)
-    });
-    first == Some(true)
+    let verb_alters = |word: &str| {
+        let adds =
+            || is_one_of(word, |language| &language.adding_verbs) || is_one_of(word, |language| &language.make_verbs);
+        if is_one_of(word, |language| &language.altering_verbs) {
+            Some(true)
+        } else if adds() {
+            Some(false)
+        } else {
+            is_one_of(word, |language| &language.change_verbs).then_some(true)
+        }
+    };
+    text.split(|letter: char| !letter.is_alphanumeric()).find_map(verb_alters) == Some(true)
 }
 
 /// Whether a request has something that is exact.
