@@ -99,6 +99,7 @@ fn setting(
         Some(_) => None,
         None => Some(JobModelServer::start(root, options.parallel)?),
     };
+    let read = |path: &PathBuf| std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()));
     let own_url = server.as_ref().map(JobModelServer::base_url);
     let setting = TrialSetting {
         windlass,
@@ -106,6 +107,7 @@ fn setting(
         model: options.model.clone().unwrap_or_else(|| model_server::ID.to_owned()),
         preset: options.preset.clone(),
         limit: options.limit,
+        settings: options.settings.as_ref().map(read).transpose()?,
         commands: options.commands,
         extra: options.extra.clone(),
     };
@@ -172,6 +174,7 @@ fn facts(
         format!("program: {}", output(&setting.windlass.to_string_lossy(), &["--version"])?),
         format!("model: {}{file}", setting.model),
         format!("preset: {}, further flags: `{}`", setting.preset, setting.extra.join(" ")),
+        format!("settings: `{}`", setting.settings.as_deref().unwrap_or_default().trim().replace('\n', "; ")),
         format!(
             "jobs: {}, tries: {}; limit: {} s; commands: {:?}",
             jobs.len(),

@@ -16,6 +16,7 @@ usage: cargo xtask jobs [--base-url URL --model NAME] [--preset NAME] [-- FLAGS 
   --tries N          how often each job is done [default: 3]
   --parallel N       how many at a time [default: 1]
   --limit SECONDS    how long one may take [default: 300]
+  --settings FILE    settings of the program, as in ~/.config/windlass/windlass.toml [default: none]
   --commands         allow the commands that a job says it may need; else every command is refused
   --replies          keep the text of every reply as it came, with its request, in replies.jsonl
   --windlass FILE    the program to measure [default: built here]
@@ -34,6 +35,7 @@ pub(crate) struct Options {
     pub(crate) tries: u32,
     pub(crate) parallel: usize,
     pub(crate) limit: Duration,
+    pub(crate) settings: Option<PathBuf>,
     pub(crate) commands: CommandRule,
     pub(crate) replies: RawReplies,
     pub(crate) windlass: Option<PathBuf>,
@@ -79,6 +81,7 @@ impl Options {
             tries: 3,
             parallel: 1,
             limit: Duration::from_mins(5),
+            settings: None,
             commands: CommandRule::Refused,
             replies: RawReplies::Dropped,
             windlass: None,
@@ -116,6 +119,7 @@ impl Options {
             "--tries" => self.tries = number(flag, value)?,
             "--parallel" => self.parallel = number(flag, value)?,
             "--limit" => self.limit = Duration::from_secs(number(flag, value)?),
+            "--settings" => self.settings = Some(value.into()),
             "--windlass" => self.windlass = Some(value.into()),
             "--suite" => self.suite = Some(value.into()),
             "--out" => self.out = Some(value.into()),

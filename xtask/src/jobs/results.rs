@@ -90,5 +90,8 @@ fn words(setting: &TrialSetting) -> String {
     let mut words = format!("model {}\npreset {}\n", setting.model, setting.preset);
     let _ = writeln!(words, "limit {} s\ncommands {:?}", setting.limit.as_secs(), setting.commands);
     let _ = writeln!(words, "flags {}", setting.extra.join(" "));
+    if let Some(settings) = &setting.settings {
+        let _ = writeln!(words, "settings\n{settings}");
+    }
     words
 }

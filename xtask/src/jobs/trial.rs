@@ -30,6 +30,8 @@ pub(crate) struct TrialSetting {
     pub(crate) model: String,
     pub(crate) preset: String,
     pub(crate) limit: Duration,
+    /// The text of the program's settings file; without one it runs with none.
+    pub(crate) settings: Option<String>,
     pub(crate) commands: CommandRule,
     pub(crate) extra: Vec<String>,
 }
@@ -71,6 +73,7 @@ pub(crate) fn try_once(job: &Job, round: u32, setting: &TrialSetting, journal: &
     std::fs::create_dir_all(journal).map_err(failed)?;
     let before = Files::of(&job.files);
     before.write(&workspace).map_err(failed)?;
+    write_settings(setting.settings.as_deref(), place.path()).map_err(failed)?;
 
     let events = journal.join("events.jsonl");
     let said = File::create(journal.join("stderr.txt")).map_err(failed)?;
@@ -118,11 +121,24 @@ pub(crate) fn try_once(job: &Job, round: u32, setting: &TrialSetting, journal: &
     })
 }
 
+/// Writes the settings to where the program looks for those of its user.
+fn write_settings(settings: Option<&str>, place: &Path) -> io::Result<()> {
+    let Some(text) = settings else { return Ok(()) };
+    let folder = home(place).join(".config/windlass");
+    std::fs::create_dir_all(&folder)?;
+    std::fs::write(folder.join("windlass.toml"), text)
+}
+
+/// The home folder of the program.
+fn home(place: &Path) -> PathBuf {
+    place.join("home")
+}
+
 /// The program with an environment of its own: settings, caches and sessions of the person must not count, nor be touched.
 fn program(setting: &TrialSetting, place: &Path, workspace: &Path) -> Command {
     let mut command = Command::new(&setting.windlass);
     command.env_clear().envs(KEPT_VARIABLES.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    command.env("HOME", place.join("home")).current_dir(workspace).stdin(Stdio::null());
+    command.env("HOME", home(place)).current_dir(workspace).stdin(Stdio::null());
     command.arg("--data-dir").arg(place.join("data"));
     command
 }
@@ -176,7 +192,7 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::{TrialSetting, command};
+    use super::{TrialSetting, command, write_settings};
     use crate::jobs::job::Job;
     use crate::jobs::options::CommandRule;
 
@@ -196,6 +212,7 @@ commands = ["python3 *"]
             model: "m".to_owned(),
             preset: "default".to_owned(),
             limit: Duration::from_secs(7),
+            settings: None,
             commands,
             extra: vec!["--max-turns".to_owned(), "3".to_owned()],
         };
@@ -215,5 +232,14 @@ commands = ["python3 *"]
         let words = words(CommandRule::Refused);
         assert_eq!(words[words.len() - 4..], ["--max-turns", "3", "--", "--fix it"]);
         assert!(words.windows(2).any(|pair| pair == ["--deadline", "7s"]), "{words:?}");
+    }
+    #[test]
+    fn settings_are_where_the_program_looks_for_those_of_its_user() {
+        let place = tempfile::tempdir().unwrap();
+        write_settings(None, place.path()).unwrap();
+        assert!(!place.path().join("home").exists());
+        write_settings(Some("max_turns = 3"), place.path()).unwrap();
+        let written = std::fs::read_to_string(place.path().join("home/.config/windlass/windlass.toml")).unwrap();
+        assert_eq!(written, "max_turns = 3");
     }
 }
