@@ -11,7 +11,9 @@ mod evidence;
 mod file_lists;
 mod general_question;
 mod language;
+mod named_files;
 mod nudge_text;
+mod orders;
 mod reply;
 mod request;
 #[cfg(test)]

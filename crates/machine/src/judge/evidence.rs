@@ -8,7 +8,7 @@ use windlass_vocab::{
     OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName, WorkspaceOverview,
 };
 
-use super::request::name_tokens;
+use super::named_files::name_tokens;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;

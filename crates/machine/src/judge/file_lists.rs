@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::language::{is_one_of, plain};
-use super::request::{meant, name_tokens, sentences};
+use super::named_files::{meant, name_tokens, sentences};
 
 /// Returns the lists of at least two files that exist and that the text names.
 pub(super) fn file_lists(text: &str, files: &BTreeSet<String>) -> Vec<Vec<String>> {

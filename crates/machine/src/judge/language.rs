@@ -53,6 +53,8 @@ pub(super) struct Language {
     pub(super) joins: Phrases,
     /// Words that stand for what was spoken of before: "fix it".
     pub(super) pronouns: Phrases,
+    /// Words before a place: "In a.txt, change …", "the files in old".
+    pub(super) prepositions: Phrases,
     /// Words between the names of one list.
     pub(super) list_words: Phrases,
     /// Words between a verb and the names of files that it is about.
@@ -93,6 +95,8 @@ pub(super) struct Language {
     pub(super) everywhere_words: Phrases,
     /// Words of requests that may ask for files to be moved or renamed.
     pub(super) moving_words: Phrases,
+    /// Words of requests that may ask for files whose content is then in other files: moved, renamed, converted.
+    pub(super) replacing_words: Phrases,
     /// Words of requests that may ask for files to be deleted.
     pub(super) deleting_words: Phrases,
     /// Reasons why nothing was done or found, in a reply.
@@ -160,8 +164,8 @@ static ENGLISH: Language = Language {
     file_verbs: Phrases::new("create; make; write; save"),
     other_meanings: Phrases::new(
         "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
-        add the amounts; add the prices; update me; update us; move on; set out; fix this sentence; correct me; \
-        drop me; note that; make sure; make sense; switch to; correct this",
+        add the amounts; add the prices; update me; update us; move on; set out; correct me; \
+        drop me; note that; make sure; make sense",
     ),
     lead_ins: Phrases::new(
         "please; then; now; also; next; finally; just; kindly; first; second; third; lastly; afterwards; hi; \
@@ -174,6 +178,7 @@ static ENGLISH: Language = Language {
     joins: Phrases::new("and; then; or; also; please; finally; afterwards"),
     before_names: Phrases::new("the; file; files; both; my"),
     pronouns: Phrases::new("it; them; this; that; these; those; both; what"),
+    prepositions: Phrases::new("in; inside; within; at; to; from; for; under; on"),
     list_words: Phrases::new("and; as; well; in; also; &"),
     target_before: Phrases::new(
         "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
@@ -199,7 +204,7 @@ static ENGLISH: Language = Language {
         "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
         what command; which command; what does it mean; what is the difference; what's the difference; \
         why do people; what are the advantages; is it possible; is it safe; is it a good idea; can i; \
-        what is the best; what's the best; what happens if; show me how; tell me how; explain how to; what would",
+        what is the best; what's the best; what happens if; show me how to; show me how i; tell me how to; tell me how i; explain how to; what would",
     ),
     talk: Phrases::new(
         "hello; hi; hey; good morning; good afternoon; good evening; good night; thanks; thank you; bye; goodbye; say; tell me; \
@@ -233,6 +238,10 @@ static ENGLISH: Language = Language {
         into; folder; folders; subfolder; subfolders; directory; directories; ending; endings; extension; extensions; \
         sort; organise; organize; tidy; put; swap; transfer; relocate; backup; backups; back up; place; merge; split",
     ),
+    replacing_words: Phrases::new(
+        "move; moves; moved; moving; rename; renames; renamed; renaming; convert; converts; converted; converting; merge; \
+        merges; merged; merging; combine; combined; split; splits; swap; archive; zip; compress",
+    ),
     deleting_words: Phrases::new(
         "delete; deletes; deleted; deleting; deletion; remove; removes; removed; removing; erase; clean; cleanup; rid; \
         clear; drop; purge; wipe; trash; discard; destroy; unneeded; needed; unused; obsolete; gone; away; merge; \
@@ -250,7 +259,7 @@ static ENGLISH: Language = Language {
     refusals: Phrases::new(
         "i can't help; i cannot help; i won't; i will not; i'm not going to; i can't do that; i cannot do that; \
         i can't assist; i cannot assist; i'm not able to help; i must decline; i'd rather not; not comfortable; \
-        would be dangerous; would be destructive; is not safe; isn't safe; against",
+        would be dangerous; would be destructive; is not safe; isn't safe; against my",
     ),
     no_access: Phrases::new(
         "don't have access to your; do not have access to your; don't have direct access; no direct access; \
@@ -351,6 +360,7 @@ static GERMAN: Language = Language {
     joins: Phrases::new("und; dann; danach"),
     before_names: Phrases::new("die; datei; dateien; beide"),
     pronouns: Phrases::new("es; sie; das; dies; diese; was"),
+    prepositions: Phrases::new("in; im; an; aus; von; unter"),
     list_words: Phrases::new("und; sowie; auch; in"),
     target_before: Phrases::new("datei; namens; in; nach; als; eine; die; neue"),
     target_into: Phrases::new("nach; als"),
@@ -368,7 +378,7 @@ static GERMAN: Language = Language {
         "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
     ),
     places: Phrases::new("diesem ordner; diesem verzeichnis; diesem projekt; hier"),
-    exclusions: Phrases::new("nicht; außer; ohne; nur"),
+    exclusions: Phrases::new("nicht; außer; ohne"),
     clause_words: Phrases::new("außer"),
     listing_words: Phrases::new("wie viele dateien; welche dateien; größte; kleinste; größer"),
     computing_words: Phrases::new(
@@ -381,6 +391,9 @@ static GERMAN: Language = Language {
     moving_words: Phrases::new(
         "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \
         endungen; name; namen; dateiname; dateinamen; ersetze; heißen; sortiere; archiv; archiviere; ordne; lege; tausche",
+    ),
+    replacing_words: Phrases::new(
+        "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; konvertiere; tausche; archiviere; teile",
     ),
     deleting_words: Phrases::new(
         "lösche; löschen; gelöscht; entferne; entfernen; entfernt; weg; leere; aufräumen; räume; wirf; unnötig; \

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 
 use super::evidence::is_by_product;
-use super::request::{RequestKind, existing_files, read_request};
+use super::named_files::{existing_files, names_folder_of};
+use super::request::{RequestKind, read_request};
 use super::vague_order::is_vague_order;
 use crate::control::Run;
 use crate::file_names::names_file;
@@ -20,22 +21,21 @@ impl Run {
             return Vec::new();
         }
         let text = &self.evidence.request.text;
-        let mut unasked = self.lost_by_script(changes);
         let is_edited = |change: &Change| change.was.blob().is_some() && change.now.blob().is_some();
         let edited = changes.iter().filter(|(path, change)| is_edited(change) && names_file(script, path));
         let edited = edited.map(|(path, _)| path.as_str());
-        if changes.keys().any(|path| is_named(text, path)) {
-            unasked.extend(self.unnamed_changes(edited));
-        }
-        unasked
+        let is_on_it = changes.keys().any(|path| is_named(text, path));
+        let edited = if is_on_it { self.unnamed_changes(edited) } else { Vec::new() };
+        [self.lost_by_script(changes, &edited), edited].concat()
     }
 
-    /// Returns the files that a script lost unasked: they are gone, and so is their content. Where files may be moved, as many
-    /// new ones may be what became of them. What the run made itself it may delete.
-    fn lost_by_script(&self, changes: &Changes) -> Vec<String> {
+    /// Returns the files that a script lost unasked: they are gone, and so is their content, which may be in a file that is
+    /// `restored`. Where files may be moved or converted, as many new ones may be what became of them. What the run made
+    /// itself it may delete.
+    fn lost_by_script(&self, changes: &Changes, restored: &[String]) -> Vec<String> {
         let is_kept = |was: &FileState| {
             let has_it = |now: &FileState| was.is_same_thing(now) || (was.blob().is_some() && was.blob() == now.blob());
-            changes.values().any(|change| has_it(&change.now))
+            changes.iter().any(|(path, change)| has_it(&change.now) && !restored.contains(path))
         };
         let is_gone = |change: &Change| change.was.exists() && !change.was.is_folder() && !change.now.exists();
         let made = self.evidence.changes().created;
@@ -50,10 +50,11 @@ impl Run {
         let new = changes.values().filter(is_new).count();
         let text = &self.evidence.request.text;
         let request = read_request(text, &self.evidence.files);
-        if request.may_move && gone.len() <= new {
+        if request.may_replace_files && gone.len() <= new {
             return Vec::new();
         }
-        gone.into_iter().filter(|path| !request.may_delete || !is_named(text, path)).cloned().collect()
+        let is_asked = |path: &str| request.may_delete && (is_named(text, path) || names_folder_of(text, path));
+        gone.into_iter().filter(|path| !is_asked(path)).cloned().collect()
     }
 
     /// Returns why a call that changes these files, and loses the content of those, needs a person: the request did not

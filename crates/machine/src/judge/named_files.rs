@@ -1,0 +1,129 @@
+//! Which files a request names: by path, by name or by a pattern, and not to be excluded.
+
+use std::collections::BTreeSet;
+
+use super::language::{all, has_phrase, is_extension, is_file_without_ending, is_no_file, is_one_of, plain};
+use crate::file_names::{base_name, meant_file};
+
+/// The most files that a pattern such as `*.txt` stands for.
+const PATTERN_FILES: usize = 20;
+
+/// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
+/// that is named only to be excluded is left out.
+pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for clause in sentences(text).flat_map(clauses) {
+        // A word such as "not" excludes the names behind it. Names are no such words: `leave.csv`.
+        let excluded = |words: &str| has_phrase(&plain(words), |language| &language.exclusions);
+        let (mut words, mut rest) = (String::new(), clause);
+        for token in name_tokens(clause) {
+            let (before, after) = rest.split_once(token).unwrap_or((rest, ""));
+            words.push_str(before);
+            rest = after;
+            let file = meant(token, files);
+            words.push_str(if file.is_some() || is_file_name(token) { " " } else { token });
+            found.extend(file.filter(|_| !excluded(&words)).cloned());
+        }
+        words.push_str(rest);
+        if !excluded(&words) {
+            found.extend(by_pattern(clause, files));
+        }
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|path| seen.insert(path.clone()));
+    found
+}
+
+/// Whether a text names a folder in which this file is, as a folder: "the folder old", "all files in old", "old/".
+pub(super) fn names_folder_of(text: &str, path: &str) -> bool {
+    let folders: Vec<&str> = path.match_indices('/').map(|(at, _)| &path[..at]).collect();
+    let is_noun = |word: &str| is_one_of(word, |language| &language.file_nouns);
+    let is_before = |word: &str| is_noun(word) || is_one_of(word, |language| &language.prepositions);
+    sentences(text).flat_map(clauses).any(|clause| {
+        let words: Vec<String> =
+            clause.split_whitespace().map(|word| plain(word.trim_matches(['.', ',', ':']))).collect();
+        clause.split_whitespace().enumerate().any(|(place, written)| {
+            let is_folder = name_tokens(written).next().is_some_and(|token| folders.contains(&token));
+            let (before, after) = words.split_at(place);
+            let is_meant = || {
+                written.contains('/')
+                    || before.last().is_some_and(|word| is_before(word))
+                    || after.get(1).is_some_and(|word| is_noun(word))
+            };
+            is_folder && is_meant() && !has_phrase(&before.join(" "), |language| &language.exclusions)
+        })
+    })
+}
+
+/// Returns the file that a word of a request means.
+pub(super) fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f String> {
+    if token.contains(['.', '/']) || is_file_without_ending(token) {
+        return meant_file(token, files);
+    }
+    // Another word in lower case is a word, even where a file has that name.
+    meant_file(token, files).filter(|path| *path == token && !token.chars().any(char::is_lowercase))
+}
+
+/// Returns the files that `*.txt`, or `all .txt files`, stands for.
+fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
+    let lower = plain(clause);
+    let for_all =
+        has_phrase(&lower, |language| &language.all_words) || has_phrase(&lower, |language| &language.files_words);
+    let ending = lower.split(|letter: char| letter.is_whitespace() || "`'\",()".contains(letter)).find_map(|token| {
+        let ending = token.strip_prefix("*.").or_else(|| token.strip_prefix('.').filter(|_| for_all))?;
+        let ending = ending.trim_end_matches(['.', ',', ':', '?', '!']);
+        is_extension(ending).then(|| format!(".{ending}"))
+    });
+    let Some(ending) = ending else { return Vec::new() };
+    let named: Vec<String> = files.iter().filter(|path| path.to_lowercase().ends_with(&ending)).cloned().collect();
+    if named.len() <= PATTERN_FILES { named } else { Vec::new() }
+}
+
+/// Returns the words of a text that may be names of files, without quotes and punctuation around them.
+pub(super) fn name_tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| {
+        letter.is_whitespace() || "`'\"\u{201c}\u{201d}\u{2018}\u{2019}(),;[]{}<>=".contains(letter)
+    })
+    .filter(|token| !token.contains("://") && !token.contains('@'))
+    .map(|token| token.trim_start_matches("./").trim_end_matches(['.', ':', '?', '!', '*', '/']))
+    .filter(|token| !token.is_empty())
+}
+
+/// Whether a word is the name of a file by its ending.
+pub(super) fn is_file_name(token: &str) -> bool {
+    let base = base_name(token);
+    let Some((stem, ending)) = base.rsplit_once('.') else { return false };
+    let ending = ending.to_lowercase();
+    !stem.is_empty() && is_extension(&ending) && !is_no_file(&token.to_lowercase())
+}
+
+/// Splits a text into sentences and lines. A full stop within a name does not end one.
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split('\n').flat_map(|line| {
+        let mut rest = line;
+        std::iter::from_fn(move || {
+            if rest.trim().is_empty() {
+                return None;
+            }
+            let ends = rest.char_indices().find(|(at, letter)| {
+                let after = rest.get(at + letter.len_utf8()..).unwrap_or_default();
+                matches!(letter, '.' | '!' | '?' | ';') && (after.is_empty() || after.starts_with([' ', '\t']))
+            });
+            let end = ends.map_or(rest.len(), |(at, letter)| at + letter.len_utf8());
+            let (sentence, after) = rest.split_at(end);
+            rest = after;
+            Some(sentence.trim())
+        })
+    })
+}
+
+/// Splits a sentence at commas and at words such as `but`.
+fn clauses(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split(", ").flat_map(|part| {
+        // The word stays with what it excludes.
+        let first = |word: &str| part.find(&format!(" {word} "));
+        let at = all(|language| &language.clause_words).filter_map(first).min().unwrap_or(part.len());
+        let (before, after) = part.split_at(at);
+        [before, after]
+    })
+}
