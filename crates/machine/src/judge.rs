@@ -28,7 +28,8 @@ use windlass_vocab::{Message, MissingChange, PlanStatus, ReplyFault, RunChanges,
 pub use self::evidence::is_by_product;
 pub(crate) use self::evidence::{EffectsShownBy, RequestWords, RunEvidence};
 use self::file_lists::file_lists;
-pub(crate) use self::nudge_text::{CALLS, SCRIPTS, nudge_text};
+pub(crate) use self::nudge_text::{ANSWERS, CALLS, SCRIPTS, nudge_text};
+pub(crate) use self::reply::is_mere_call;
 use self::reply::{ReplyWords, answer_claims_change, read_reply};
 pub(crate) use self::request::{RequestKind, RequestReading, read_request};
 
@@ -122,7 +123,8 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
     }
     let settled = reply.gives_reason || reply.refuses || reply.asks_back;
     if evidence.succeeded == 0 {
-        return (request.is_about_files && !settled).then_some(ReplyFault::CallsFailed {});
+        let is_meant = request.is_about_files || answer_claims_change(judged.text);
+        return (is_meant && !settled).then_some(ReplyFault::CallsFailed {});
     }
     (wants_change && !evidence.has_effects() && !settled).then_some(ReplyFault::NothingChanged {})
 }
@@ -173,6 +175,7 @@ fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWord
     let excused = reply.gives_reason || reply.refuses || reply.asks_back || request.kind != RequestKind::Change;
     let changes = evidence.changes();
     let left = left_in_lists(evidence, &changes).into_iter().chain(not_moved(&changes, request));
+    let left = left.chain(only_made_others(evidence, &changes, request));
     let files: Vec<String> = left.take(NAMED).collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotChanged { files })
 }
@@ -181,6 +184,18 @@ fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWord
 fn not_moved(changes: &RunChanges, request: &RequestReading) -> Vec<String> {
     let is_left = |path: &&String| changes.has_changes() && !is_gone(changes, path);
     request.to_move.iter().filter(is_left).cloned().collect()
+}
+
+/// Returns the files that the request asks to be changed, where new files were made and no other was changed.
+fn only_made_others(evidence: &RunEvidence, changes: &RunChanges, request: &RequestReading) -> Vec<String> {
+    let made_only = !changes.created.is_empty()
+        && changes.changed.is_empty()
+        && changes.deleted.is_empty()
+        && changes.moved.is_empty()
+        && !changes.may_have_changed_more()
+        && !evidence.has_unseen_changes;
+    let is_meant = made_only && request.to_write.is_empty() && !request.is_about_all;
+    if is_meant { request.to_change.clone() } else { Vec::new() }
 }
 
 /// Returns the files that the request lists beside one that was changed, and that were not changed.
@@ -204,11 +219,13 @@ pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunCha
     let request = read_request(&evidence.request.text, &evidence.files);
     if request.kind == RequestKind::Change {
         let is_open = |path: &&String| !evidence.has_written(path) && !is_gone(&changes, path);
-        changes.not_changed = request.existing.iter().chain(&request.to_write).filter(is_open).cloned().collect();
+        let is_open = |path: &&String| !evidence.has_unseen_changes && is_open(path);
+        changes.not_changed = request.meant().iter().chain(&request.to_write).filter(is_open).cloned().collect();
     }
     let shows_none = !changes.has_changes() && !changes.may_have_changed_more() && !evidence.has_unseen_changes;
-    if shows_none && request.kind == RequestKind::Change {
-        let claims = answer_claims_change(answer);
+    let claims = answer_claims_change(answer);
+    // A call that failed was to change something, whatever the request says, if the answer says that it did.
+    if shows_none && (request.kind == RequestKind::Change || evidence.failed > 0 && claims) {
         changes.missing = Some(if claims { MissingChange::Claimed } else { MissingChange::NotClaimed });
     }
     (!changes.is_empty()).then_some(changes)
@@ -287,11 +304,7 @@ impl Run {
     #[must_use]
     pub fn files_to_change(&self) -> Vec<String> {
         let request = read_request(&self.evidence.request.text, &self.evidence.files);
-        match request.kind {
-            RequestKind::Change if !request.to_change.is_empty() => request.to_change,
-            RequestKind::Change if request.to_write.is_empty() => request.existing,
-            RequestKind::Change | RequestKind::Question | RequestKind::Other => Vec::new(),
-        }
+        request.meant().to_vec()
     }
 
     /// Whether the run began with the first message of the conversation. Later ones may go on with what was said: "Yes, do

@@ -11,14 +11,16 @@
 //! What is not done is always added to the answer here, whatever the model writes.
 
 use windlass_vocab::{
-    CallId, ChildReported, ChildSpawned, EndReason, Failure, NudgeCause, Part, PlanChanged, PlanItem, PlanStatus,
-    Planning, QuestionAsked, QuestionKind, QuestionOption, Spending, StopReason, TurnMode, Usage,
+    CallId, ChildReported, ChildSpawned, EndReason, EndsBy, Failure, NudgeCause, Part, PlanChanged, PlanItem,
+    PlanStatus, Planning, QuestionAsked, QuestionKind, QuestionOption, ReplyFault, Spending, StopReason, TurnMode,
+    Usage,
 };
 
 use crate::AttemptKey;
 use crate::blank::is_blank;
 use crate::control::Run;
 use crate::draft::Draft;
+use crate::judge::Judgement;
 use crate::notes::cut_text;
 use crate::plan::PlannedStep;
 use crate::{plan_texts, texts};
@@ -175,10 +177,27 @@ impl Draft<'_> {
         let (written, reason) = match (is_blank(text), &not_done) {
             (true, _) => (plan_texts::results_alone(plan), EndReason::Unfinished),
             (false, Some(_)) => (text.trim_end().to_owned(), EndReason::Unfinished),
+            (false, None) if self.lacks_change(text) => (text.to_owned(), EndReason::Unfinished),
             (false, None) => (text.to_owned(), EndReason::Completed),
         };
         let answer = std::iter::once(written).chain(not_done).collect::<Vec<_>>().join("\n\n");
         self.end(reason, answer, None);
+    }
+
+    /// Whether the steps left undone a change that the request asks for, by their records, where the policy has that judged:
+    /// a step ends with its reply, whatever it did.
+    fn lacks_change(&self, text: &str) -> bool {
+        let is_change = |fault: &ReplyFault| {
+            matches!(
+                fault,
+                ReplyFault::NothingChanged {} | ReplyFault::NotWritten { .. } | ReplyFault::NotChanged { .. }
+            )
+        };
+        let judged = self.run().filter(|run| run.policy().ends_by == EndsBy::JudgedText);
+        judged.is_some_and(|run| match self.judged(run, text) {
+            Judgement::Complete => false,
+            Judgement::Incomplete(faults) | Judgement::Deflecting(faults) => faults.iter().any(is_change),
+        })
     }
 
     /// Does what follows when no model answers a turn of this mode: without a planner there is no plan, and without

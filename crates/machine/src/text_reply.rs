@@ -6,7 +6,7 @@ use windlass_vocab::{EndReason, EndsBy, Nudge, NudgeCause, Nudged, ReplyFault, S
 use crate::blank::is_blank;
 use crate::control::Run;
 use crate::draft::Draft;
-use crate::judge::{CALLS, JUDGE_NUDGES, JudgedReply, Judgement, SCRIPTS, judge, nudge_text};
+use crate::judge::{ANSWERS, CALLS, JUDGE_NUDGES, JudgedReply, Judgement, SCRIPTS, is_mere_call, judge, nudge_text};
 use crate::script_result::writes_scripts;
 use crate::texts;
 
@@ -59,6 +59,17 @@ pub(crate) fn is_judged(run: &Run, mode: TurnMode) -> bool {
     run.policy().ends_by == EndsBy::JudgedText && mode == TurnMode::Tools && run.started.output.is_none()
 }
 
+/// Whether the answer of a turn without tools is a call, which nobody makes, and the model may be told so once more.
+fn is_call_without_tools(run: &Run, mode: TurnMode) -> bool {
+    let policy = run.policy();
+    mode == TurnMode::Talk
+        && policy.ends_by == EndsBy::JudgedText
+        && policy.nudges.contains(&Nudge::Incomplete)
+        && run.rejected_replies < JUDGE_NUDGES
+        && run.started.output.is_none()
+        && is_mere_call(run.answer.as_ref())
+}
+
 impl Run {
     /// Whether the reply that was just recorded, if it is a paused one, is to be continued.
     pub(crate) fn continues_paused_reply(&self) -> bool {
@@ -88,6 +99,9 @@ impl Draft<'_> {
         let Some(run) = self.run() else { return };
         let follows = match after_text_reply(run, mode, stop, text) {
             AfterTextReply::Complete if is_judged(run, mode) => self.after_judgement(run),
+            AfterTextReply::Complete if is_call_without_tools(run, mode) => {
+                AfterTextReply::SendBack(Nudge::Incomplete, vec![ReplyFault::CallAsText {}])
+            }
             follows => follows,
         };
         // Messages that arrived meanwhile are not answered yet (L7); at the turn cap the answer takes precedence.
@@ -156,7 +170,13 @@ impl Draft<'_> {
 
     /// Returns what the model is told of these faults, in the words of its dialect.
     fn nudge_about(&self, run: &Run, faults: &[ReplyFault]) -> String {
-        let wording = if writes_scripts(run) { SCRIPTS } else { CALLS };
+        let wording = if self.usual_mode() == TurnMode::Talk {
+            ANSWERS
+        } else if writes_scripts(run) {
+            SCRIPTS
+        } else {
+            CALLS
+        };
         nudge_text(faults, self.offered(), &wording, run.rejected_replies)
     }
 

@@ -69,7 +69,7 @@ pub fn changes_line(ended: &RunEnded) -> Option<String> {
         None if done.is_empty() => return None,
         None => sentences.push(format!("Files: {}.", done.join("; "))),
     }
-    if !changes.not_changed.is_empty() && changes.missing.is_none() && !changes.may_have_changed_more() {
+    if states_unchanged(changes) {
         sentences.push(format!("Not changed: {}.", listed(changes.not_changed.iter().map(String::as_str))));
     }
     Some(sentences.join(" "))
@@ -79,6 +79,17 @@ pub fn changes_line(ended: &RunEnded) -> Option<String> {
 #[must_use]
 pub fn claims_too_much(ended: &RunEnded) -> bool {
     ended.changes.as_ref().is_some_and(|changes| changes.missing == Some(MissingChange::Claimed))
+}
+
+/// Whether a file that the request names was certainly left as it was, in a request for a change.
+#[must_use]
+pub fn left_unchanged(ended: &RunEnded) -> bool {
+    ended.changes.as_ref().is_some_and(|changes| states_unchanged(changes))
+}
+
+/// Whether it is stated which files are not changed: only where nothing can have changed them unseen.
+fn states_unchanged(changes: &RunChanges) -> bool {
+    !changes.not_changed.is_empty() && changes.missing.is_none() && !changes.may_have_changed_more()
 }
 
 fn done_words(changes: &RunChanges) -> Vec<String> {

@@ -52,13 +52,16 @@ impl ScriptGuard {
         let (secrets, mark) = (Arc::clone(&services.secrets), format!("{session}-{}", files.call));
         let inverse = reversed(&files.changes, &unasked);
         let tried: Vec<String> = inverse.keys().cloned().collect();
-        let left = restore_files(services.store.as_ref(), workspace, secrets, inverse, mark).await.ok()?;
+        let left = match restore_files(services.store.as_ref(), workspace, secrets, inverse, mark).await {
+            Ok(left) => left,
+            Err(_) => return Some((files.clone(), not_restored(&unasked.iter().collect::<Vec<_>>())?)),
+        };
         let is_restored = |path: &String| tried.contains(path) && !left.contains_key(path);
         let changes = files.changes.iter().filter(|(path, _)| !is_restored(path));
         let changes: Changes = changes.map(|(path, change)| (path.clone(), change.clone())).collect();
-        let restored: Vec<&String> = unasked.iter().filter(|path| is_restored(path)).collect();
-        let told = message(&restored)?;
-        Some((FilesChanged { call: files.call, changes, unseen: files.unseen.clone() }, told))
+        let (restored, lost): (Vec<&String>, Vec<&String>) = unasked.iter().partition(|path| is_restored(path));
+        let told: Vec<String> = message(&restored).into_iter().chain(not_restored(&lost)).collect();
+        Some((FilesChanged { call: files.call, changes, unseen: files.unseen.clone() }, told.join("\n")))
     }
 }
 
@@ -74,12 +77,26 @@ fn reversed(changes: &Changes, paths: &[String]) -> Changes {
 }
 
 fn message(restored: &[&String]) -> Option<String> {
-    let named = restored.iter().take(NAMED).map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
     let are = if restored.len() == 1 { "is" } else { "are" };
     (!restored.is_empty()).then(|| {
         format!(
-            "[{named} {are} as before: the request did not ask to change or delete what the script changed there. Make a folder \
-             before moving files into it. If it is not clear which files are meant, ask.]"
+            "[{} {are} as before: the request does not name what the script changed or deleted there. Make a folder before \
+             moving files into it. If it is not clear which files are meant, ask.]",
+            named(restored)
         )
     })
+}
+
+/// Returns what the model is told of files that are not as they were, though the request does not name them.
+fn not_restored(paths: &[&String]) -> Option<String> {
+    (!paths.is_empty())
+        .then(|| format!("[The script changed or deleted {}, which the request does not name.]", named(paths)))
+}
+
+fn named(paths: &[&String]) -> String {
+    let first = paths.iter().take(NAMED).map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }

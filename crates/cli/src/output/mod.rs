@@ -18,7 +18,7 @@ pub(crate) mod wording;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use windlass_narrate::{RunEndWords, answer_of, changes_line, claims_too_much, duration};
+use windlass_narrate::{RunEndWords, answer_of, changes_line, claims_too_much, duration, left_unchanged};
 pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 use windlass_vocab::{Event, Record, RunEnded};
 
@@ -134,10 +134,11 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
         Ok(())
     }
 
-    /// Tells what the run really changed: a person at a terminal in any case, others where the answer claims more.
+    /// Tells what the run really changed: a person at a terminal in any case, others where the answer claims more or a file
+    /// is as it was that the request asks to be changed.
     fn changes(&mut self, ended: &RunEnded) {
         let Some(line) = changes_line(ended).filter(|_| !self.is_json()) else { return };
-        if claims_too_much(ended) {
+        if claims_too_much(ended) || left_unchanged(ended) {
             self.notice(&line);
         } else if let Self::Answer { progress, .. } = self {
             progress.footer(&format!("windlass: {line}"));

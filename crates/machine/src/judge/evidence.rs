@@ -132,6 +132,11 @@ impl RunEvidence {
             if finished.exit.is_some() {
                 self.ran_command(request, arguments, effects);
             }
+            // After a crash nobody has compared the files.
+            if finished.outcome == OutcomeKind::Interrupted && request.snapshot == SnapshotKind::Workspace {
+                self.has_unseen_changes = true;
+                self.ran_command(request, arguments, EffectsShownBy::Arguments);
+            }
             return;
         }
         self.succeeded += 1;

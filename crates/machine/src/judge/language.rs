@@ -31,7 +31,7 @@ pub(super) struct Language {
     pub(super) write_verbs: Phrases,
     /// Verbs that give a file another name or place.
     pub(super) move_verbs: Phrases,
-    /// Of these, the ones that leave the file where it is.
+    /// Verbs that may leave the file that they name as it is.
     pub(super) copy_verbs: Phrases,
     /// Verbs that ask for files to be deleted.
     pub(super) delete_verbs: Phrases,
@@ -91,6 +91,8 @@ pub(super) struct Language {
     pub(super) files_words: Phrases,
     /// Words for every file of a kind.
     pub(super) all_words: Phrases,
+    /// Words for files beside those that a request names.
+    pub(super) several_words: Phrases,
     /// Words of requests that may be about files that they do not name.
     pub(super) everywhere_words: Phrases,
     /// Words of requests that may ask for files to be moved or renamed.
@@ -137,7 +139,7 @@ static ENGLISH: Language = Language {
     ),
     write_verbs: Phrases::new("write; save; put; store; record; collect; export; dump; extract; note; gather"),
     move_verbs: Phrases::new("rename; move; copy"),
-    copy_verbs: Phrases::new("copy"),
+    copy_verbs: Phrases::new("copy; split; merge"),
     delete_verbs: Phrases::new("delete; remove; erase"),
     altering_verbs: Phrases::new(
         "put; make; sort; merge; give; adjust; clean; tidy; organise; organize; keep; take; get; strip; shorten; archive; \
@@ -228,6 +230,9 @@ static ENGLISH: Language = Language {
     ),
     files_words: Phrases::new("files"),
     all_words: Phrases::new("all; every; each"),
+    several_words: Phrases::new(
+        "files; folders; other; others; rest; remaining; pages; scripts; documents; listed; both",
+    ),
     everywhere_words: Phrases::new(
         "everywhere; wherever; everything; project; codebase; repository; repo; workspace; callers; uses; usages; \
         imports; references; tests",
@@ -387,6 +392,7 @@ static GERMAN: Language = Language {
     ),
     files_words: Phrases::new("dateien"),
     all_words: Phrases::new("alle; allen; jede; jeder"),
+    several_words: Phrases::new("dateien; ordner; andere; anderen; übrigen; seiten; beide; beiden"),
     everywhere_words: Phrases::new("überall; alles; projekt; verweise; tests"),
     moving_words: Phrases::new(
         "verschiebe; verschieben; benenne; umbenennen; umbenenne; bewege; ordner; verzeichnis; verzeichnisse; endung; \

@@ -66,17 +66,26 @@ pub(super) fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f 
 
 /// Returns the files that `*.txt`, or `all .txt files`, stands for.
 fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
+    let Some(ending) = pattern_ending(clause) else { return Vec::new() };
+    let named: Vec<String> = files.iter().filter(|path| path.to_lowercase().ends_with(&ending)).cloned().collect();
+    if named.len() <= PATTERN_FILES { named } else { Vec::new() }
+}
+
+/// Whether a text has a pattern such as `*.txt`, or `all .txt files`.
+pub(super) fn has_pattern(text: &str) -> bool {
+    sentences(text).any(|sentence| pattern_ending(sentence).is_some())
+}
+
+/// Returns the ending in a pattern, with its dot.
+fn pattern_ending(clause: &str) -> Option<String> {
     let lower = plain(clause);
     let for_all =
         has_phrase(&lower, |language| &language.all_words) || has_phrase(&lower, |language| &language.files_words);
-    let ending = lower.split(|letter: char| letter.is_whitespace() || "`'\",()".contains(letter)).find_map(|token| {
+    lower.split(|letter: char| letter.is_whitespace() || "`'\",()".contains(letter)).find_map(|token| {
         let ending = token.strip_prefix("*.").or_else(|| token.strip_prefix('.').filter(|_| for_all))?;
         let ending = ending.trim_end_matches(['.', ',', ':', '?', '!']);
         is_extension(ending).then(|| format!(".{ending}"))
-    });
-    let Some(ending) = ending else { return Vec::new() };
-    let named: Vec<String> = files.iter().filter(|path| path.to_lowercase().ends_with(&ending)).cloned().collect();
-    if named.len() <= PATTERN_FILES { named } else { Vec::new() }
+    })
 }
 
 /// Returns the words of a text that may be names of files, without quotes and punctuation around them.

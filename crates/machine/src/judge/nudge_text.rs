@@ -40,6 +40,19 @@ pub(crate) const SCRIPTS: CallWording = CallWording {
     ],
 };
 
+/// For a model that is offered no tools.
+pub(crate) const ANSWERS: CallWording = CallWording {
+    none_yet: "Nothing was done",
+    all_failed: "Nothing that was tried worked.",
+    only_read: "nothing can be changed here",
+    in_text: "The last reply was a call. No tool can be called here, and all that is known is above.",
+    closings: [
+        "Answer in words now.",
+        "Reply with a sentence that answers the request, and with no call.",
+        "If you do not know the answer, say so in one sentence.",
+    ],
+};
+
 /// Returns the text of the nudge number `given`, counted from 0, about these faults.
 pub(crate) fn nudge_text(faults: &[ReplyFault], offer: &[ToolSpec], wording: &CallWording, given: u32) -> String {
     let facts: Vec<String> = faults.iter().take(2).map(|fault| fact(fault, offer, wording)).collect();

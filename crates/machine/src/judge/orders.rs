@@ -190,7 +190,7 @@ impl Order<'_, '_> {
 
     /// Returns the files of these that an order to change something names.
     pub(super) fn files_to_change(&self, existing: &[String], targets: &[String]) -> Vec<String> {
-        if self.verb == OrderVerb::Make {
+        if self.verb == OrderVerb::Make || is_one_of(self.verb_word(), |language| &language.copy_verbs) {
             return Vec::new();
         }
         let tokens = self.naming_words().iter().flat_map(|(_, written)| name_tokens(written));

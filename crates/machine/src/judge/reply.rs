@@ -77,6 +77,14 @@ fn last_sentence(prose: &str) -> &str {
 const CALL_TAGS: &[&str] =
     &["<tool>", "<tools>", "<tool_call>", "<tool ", "<function=", "<function_call>", "<|tool_call", "[tool_calls]"];
 
+/// Whether a reply is a call and nothing else, whatever tool it names.
+pub(crate) fn is_mere_call(text: &str) -> bool {
+    let lower = plain(text.trim());
+    let text = lower.trim_start_matches("```json").trim_start_matches("```xml").trim_start_matches("```").trim_start();
+    let is_json = text.starts_with('{') && text.contains("\"name\"") && text.contains("\"arguments\"");
+    is_json || CALL_TAGS.iter().any(|tag| text.starts_with(tag))
+}
+
 /// Whether a reply contains what looks like a call: a tag, JSON with the name of an offered tool, or a line or fenced
 /// block that begins with one.
 fn shows_call(text: &str, offer: &[ToolSpec]) -> bool {

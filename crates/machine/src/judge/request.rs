@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::language::{begins_with, has_phrase, plain};
-use super::named_files::{existing_files, sentences};
+use super::named_files::{existing_files, has_pattern, sentences};
 use super::orders::Sentence;
 
 /// What a request asks for.
@@ -42,14 +42,30 @@ pub(crate) struct RequestReading {
     pub(crate) is_about_listing: bool,
     /// Set when it asks for an answer that is computed: how many, which has most.
     pub(crate) is_about_figures: bool,
-    /// Set when it may be about more files than it names: "everywhere".
+    /// Set when it may be about more files than it names: "everywhere", "all files".
     pub(crate) is_about_all: bool,
+    /// The same, where a pattern such as `*.txt` does not name them.
+    pub(crate) is_about_unnamed: bool,
+    /// Set when it speaks of several files that neither names nor a pattern tell.
+    pub(crate) is_about_several: bool,
     /// Set when it may ask for files to be moved or renamed.
     pub(crate) may_move: bool,
     /// Set when it may ask for files whose content is then in other files: moved, renamed, converted.
     pub(crate) may_replace_files: bool,
     /// Set when it may ask for files to be deleted.
     pub(crate) may_delete: bool,
+}
+
+impl RequestReading {
+    /// Returns the files that exist and that it asks to be changed; those that it names, where it asks for a change and
+    /// names no other file to write.
+    pub(crate) fn meant(&self) -> &[String] {
+        match self.kind {
+            RequestKind::Change if !self.to_change.is_empty() => &self.to_change,
+            RequestKind::Change if self.to_write.is_empty() => &self.existing,
+            RequestKind::Change | RequestKind::Question | RequestKind::Other => &[],
+        }
+    }
 }
 
 /// Reads a request, given the files that are known to exist.
@@ -69,6 +85,9 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         is_about_figures: has_phrase(&lower, |language| &language.computing_words),
         is_about_all: has_phrase(&lower, |language| &language.all_words)
             || has_phrase(&lower, |language| &language.everywhere_words),
+        is_about_unnamed: has_phrase(&lower, |language| &language.everywhere_words)
+            || has_phrase(&lower, |language| &language.all_words) && !has_pattern(text),
+        is_about_several: has_phrase(&lower, |language| &language.several_words) && !has_pattern(text),
         may_move: has_phrase(&lower, |language| &language.moving_words),
         may_replace_files: has_phrase(&lower, |language| &language.replacing_words),
         may_delete: has_phrase(&lower, |language| &language.deleting_words),

@@ -13,8 +13,8 @@ use crate::file_names::names_file;
 
 impl Run {
     /// Returns the files that a script changed though the request did not ask for it, and that are restored: those it lost,
-    /// and those that it names and the request does not, where it also changed one that the request names. Later requests
-    /// go on with what was said before.
+    /// and those that the request does not name, where it also changed one that it names; where the request speaks of
+    /// several files, only those that the script names. Later requests go on with what was said before.
     #[must_use]
     pub fn unasked_by_script(&self, script: &str, changes: &Changes) -> Vec<String> {
         if self.policy().unasked_changes == UnaskedChanges::Allow || !self.is_first_request() {
@@ -22,7 +22,9 @@ impl Run {
         }
         let text = &self.evidence.request.text;
         let is_edited = |change: &Change| change.was.blob().is_some() && change.now.blob().is_some();
-        let edited = changes.iter().filter(|(path, change)| is_edited(change) && names_file(script, path));
+        let speaks_of_several = read_request(text, &self.evidence.files).is_about_several;
+        let is_chosen = |path: &str| !speaks_of_several || names_file(script, path);
+        let edited = changes.iter().filter(|(path, change)| is_edited(change) && is_chosen(path));
         let edited = edited.map(|(path, _)| path.as_str());
         let is_on_it = changes.keys().any(|path| is_named(text, path));
         let edited = if is_on_it { self.unnamed_changes(edited) } else { Vec::new() };
@@ -50,7 +52,8 @@ impl Run {
         let new = changes.values().filter(is_new).count();
         let text = &self.evidence.request.text;
         let request = read_request(text, &self.evidence.files);
-        if request.may_replace_files && gone.len() <= new {
+        // A file that is only moved keeps its content.
+        if request.may_replace_files && !request.only_moves_or_deletes && gone.len() <= new {
             return Vec::new();
         }
         let is_asked = |path: &str| request.may_delete && (is_named(text, path) || names_folder_of(text, path));
@@ -92,7 +95,7 @@ impl Run {
         let evidence = &self.evidence;
         let text = &evidence.request.text;
         let request = read_request(text, &evidence.files);
-        if request.kind != RequestKind::Change || request.is_about_all {
+        if request.kind != RequestKind::Change || request.is_about_unnamed {
             return Vec::new();
         }
         let made = evidence.changes().created;

@@ -177,7 +177,7 @@ fn what_a_script_did_unasked_is_known_by_the_comparison() {
         (path.to_owned(), Change { was: state(was), now: state(now) })
     };
     let unasked = |preset: &str, request: &'static str, script: &str, changes: Vec<(String, Change)>| {
-        let world = with_files(World::new(preset, vec![]), request, &["a.txt", "b.txt", "docs/c.txt"]);
+        let world = with_files(World::new(preset, vec![]), request, &["a.txt", "b.txt", "c.md", "docs/c.txt"]);
         let changes: Changes = changes.into_iter().collect();
         world.state.control.run.as_ref().expect("a run").unasked_by_script(script, &changes)
     };
@@ -191,7 +191,18 @@ fn what_a_script_did_unasked_is_known_by_the_comparison() {
         ("Delete the .txt files.", "", gone("a.txt"), vec![]),
         ("Fix a.txt.", "", gone("a.txt"), vec!["a.txt"]),
         ("Rename a.txt to d.txt.", "", vec![change("a.txt", Some(1), None), change("d.txt", None, Some(1))], vec![]),
-        ("Rename a.txt to d.txt.", "", vec![change("a.txt", Some(1), None), change("d.txt", None, Some(2))], vec![]),
+        (
+            "Rename a.txt to d.txt.",
+            "",
+            vec![change("a.txt", Some(1), None), change("d.txt", None, Some(2))],
+            vec!["a.txt"],
+        ),
+        (
+            "Merge a.txt and b.txt into d.txt.",
+            "",
+            vec![change("a.txt", Some(1), None), change("d.txt", None, Some(2))],
+            vec![],
+        ),
         ("Set x to 2 in a.txt.", names_b, both(), vec!["b.txt"]),
         (
             "Rename a.txt to d.txt.",
@@ -210,7 +221,14 @@ fn what_a_script_did_unasked_is_known_by_the_comparison() {
         ("Remove docs/ please.", "", gone("docs/c.txt"), vec![]),
         ("Delete a.txt but not the folder docs.", "", gone("docs/c.txt"), vec!["docs/c.txt"]),
         ("Delete the docs about b.txt.", "", gone("docs/c.txt"), vec!["docs/c.txt"]),
-        ("Set x to 2 in a.txt.", "for f in os.listdir('.'): ...", both(), vec![]),
+        ("Set x to 2 in a.txt.", "for f in os.listdir('.'): ...", both(), vec!["b.txt"]),
+        ("Set x to 2 in a.txt and the other files.", "for f in os.listdir('.'): ...", both(), vec![]),
+        (
+            "Set x to 2 in all .txt files.",
+            "",
+            vec![change("a.txt", Some(1), Some(2)), change("c.md", Some(1), Some(2))],
+            vec!["c.md"],
+        ),
         ("Set x to 2 in a.txt, everywhere.", names_b, both(), vec![]),
         ("Set x to 2 in a.txt and b.txt.", names_b, both(), vec![]),
         ("Fix the program.", names_b, both(), vec![]),
@@ -369,5 +387,25 @@ fn a_failed_command_is_no_failed_script_where_another_model_writes_scripts() {
         finish_with_failed_command(&mut world);
         let told: Vec<String> = world.nudges().into_iter().map(|nudged| nudged.text).collect();
         assert_eq!(told.len(), nudges, "{writes}: {told:?}");
+    }
+}
+
+// proves S1, T4: a call as the answer of a turn without tools is sent back, with words that ask for no call
+#[test]
+fn a_call_where_no_tool_is_offered_is_not_the_answer() {
+    let tag = r#"<tool name="read_file"><path>a.txt</path></tool>"#;
+    let json = r#"{"name": "delete_file", "arguments": {"path": "a.txt"}}"#;
+    for (preset, reply, nudged) in
+        [("local-model", tag, 1), ("local-model", json, 1), ("local-model", "A <tool> is one.", 0), ("default", tag, 0)]
+    {
+        let mut world = World::new(preset, vec![Move::Text(reply), Move::Text("It says hello.")]);
+        world.say("What does a.txt say?");
+        world.put(Fact::Pinned(PinnedContext { prefix: "You are a test.".into(), ..PinnedContext::default() }, None));
+        let ended = world.finish();
+        assert_eq!((ended.reason, world.nudges().len()), (EndReason::Completed, nudged), "{preset} {reply}");
+        if nudged == 1 {
+            assert_eq!(ended.answer, "It says hello.");
+            assert!(world.nudges()[0].text.contains("Answer in words"), "{}", world.nudges()[0].text);
+        }
     }
 }

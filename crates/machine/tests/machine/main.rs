@@ -8,6 +8,7 @@ mod caches;
 mod compaction;
 mod cut_inputs;
 mod dialects;
+mod end_statements;
 mod ends;
 mod fatigue;
 mod forks;

@@ -89,14 +89,16 @@ fn sections<'f>(block: &str, files: &'f [FileToWrite]) -> Option<Vec<(&'f FileTo
 /// Whether a line is a comment with this path and nothing else.
 fn is_heading(line: &str, path: &str) -> bool {
     let Some(comment) = line.strip_prefix('#') else { return false };
-    let comment = comment.trim().trim_start_matches("File").trim_start_matches(':');
+    let comment = comment.trim();
+    let comment = comment.strip_prefix("File:").or_else(|| comment.strip_prefix("File ")).unwrap_or(comment);
     comment.trim_matches(|letter: char| letter.is_whitespace() || "`:'\"".contains(letter)) == path
 }
 
 /// Returns the line of a script that writes a file, if the block is a new version of it or of a part of it.
 fn writing_line(file: &FileToWrite, block: &str) -> Option<String> {
     let text = if repeats(file, block) { file.text.clone() } else { new_text(block, &file.text)? };
-    let is_plain = !text.contains(['\\', '\r']) && !text.contains("'''") && !text.starts_with('\'');
+    let is_plain =
+        !text.contains(['\\', '\r']) && !text.contains("'''") && !text.starts_with('\'') && !text.ends_with('\'');
     let quoted = if is_plain { format!("'''{text}'''") } else { json!(text).to_string() };
     Some(format!("open({}, \"w\", encoding=\"utf-8\", newline=\"\").write({quoted})", json!(file.path)))
 }
