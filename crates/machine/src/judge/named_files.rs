@@ -12,7 +12,7 @@ const PATTERN_FILES: usize = 20;
 /// that is named only to be excluded is left out.
 pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for clause in sentences(text).flat_map(clauses) {
+    for clause in sentences(text).filter(|sentence| !leaves_files_alone(sentence)).flat_map(clauses) {
         // A word such as "not" excludes the names behind it. Names are no such words: `leave.csv`.
         let excluded = |words: &str| has_phrase(&plain(words), |language| &language.exclusions);
         let (mut words, mut rest) = (String::new(), clause);
@@ -32,6 +32,16 @@ pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String
     let mut seen = BTreeSet::new();
     found.retain(|path| seen.insert(path.clone()));
     found
+}
+
+/// Whether a sentence only says that files stay as they are: "a.txt stays."
+fn leaves_files_alone(sentence: &str) -> bool {
+    let lower = plain(sentence);
+    let is_verb = |word: &str| {
+        is_one_of(word, |language| &language.change_verbs) || is_one_of(word, |language| &language.make_verbs)
+    };
+    has_phrase(&lower, |language| &language.stays)
+        && !lower.split(|letter: char| !letter.is_alphanumeric()).any(is_verb)
 }
 
 /// Whether a text names a folder in which this file is, as a folder: "the folder old", "all files in old", "old/".

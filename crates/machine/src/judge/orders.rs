@@ -151,10 +151,13 @@ impl Order<'_, '_> {
         found
     }
 
-    /// Whether it asks for a change of what was spoken of before: "fix it".
+    /// Whether it asks for a change of what was spoken of before: "fix it", "fix the script".
     pub(super) fn changes_what_was_named(&self) -> bool {
-        let object = self.words().get(1).map_or("", |(word, _)| word.as_str());
-        self.verb == OrderVerb::Change && is_one_of(object, |language| &language.pronouns)
+        let word = |place: usize| self.words().get(place).map_or("", |(word, _)| word.as_str());
+        let is_pronoun = is_one_of(word(1), |language| &language.pronouns);
+        let is_work = is_one_of(word(1), |language| &language.before_names)
+            && is_one_of(word(2), |language| &language.work_nouns);
+        self.verb == OrderVerb::Change && (is_pronoun || is_work)
     }
 
     fn verb_word(&self) -> &str {
@@ -199,6 +202,15 @@ impl Order<'_, '_> {
         named.filter_map(|token| meant(token, &files)).cloned().collect()
     }
 
+    /// Whether it names a folder as one: "move them to old/".
+    fn names_folder(&self) -> bool {
+        let is_folder = |written: &str| {
+            let name = written.trim_end_matches(['.', ',', '!', '?', ';', ')', '`', '"']);
+            name.len() > 1 && name.ends_with('/') && !name.contains("://")
+        };
+        self.words().iter().skip(1).any(|(_, written)| is_folder(written))
+    }
+
     /// Whether the order asks for a change of files.
     pub(super) fn is_change(&self, existing: &[String], targets: &[String]) -> bool {
         let text = self.words().iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
@@ -212,7 +224,7 @@ impl Order<'_, '_> {
             return false;
         }
         match self.verb {
-            OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun),
+            OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun) || self.names_folder(),
             OrderVerb::Make => {
                 let is_relative = |word: &&str| is_one_of(word, |language| &language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();

@@ -23,6 +23,9 @@ pub(super) struct ReplyWords {
     pub(super) may_announce: bool,
 }
 
+/// How the result of a script that failed begins. A model that copies it gives no reason of its own.
+const TOLD_ERROR: &str = "the script failed in line ";
+
 /// Reads a reply of a run that offers these tools.
 pub(super) fn read_reply(text: &str, offer: &[ToolSpec]) -> ReplyWords {
     let lower = plain(text);
@@ -34,7 +37,7 @@ pub(super) fn read_reply(text: &str, offer: &[ToolSpec]) -> ReplyWords {
     let is_closing = has_phrase(last, |language| &language.closings);
     let step = has_phrase(last, |language| &language.step_verbs) && !is_closing && !last.ends_with('?');
     ReplyWords {
-        gives_reason: has_phrase(&prose, |language| &language.grounds),
+        gives_reason: has_phrase(&prose, |language| &language.grounds) && !prose.trim_start().starts_with(TOLD_ERROR),
         refuses: has_phrase(&prose, |language| &language.refusals) && !no_access,
         asks_back: prose.trim_end().ends_with('?') && !asks_leave && !no_access,
         hands_back: no_access || (has_code && has_phrase(&prose, |language| &language.hands_back)),

@@ -101,7 +101,15 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
             asks = true;
             continue;
         }
-        speaks_of_file |= sentence.orders().is_empty() && !existing_files(text, files).is_empty();
+        let named = existing_files(text, files);
+        let is_statement = sentence.orders().is_empty() && !named.is_empty();
+        speaks_of_file |= is_statement;
+        if is_statement && has_phrase(&plain(text), |language| &language.demands) {
+            orders = true;
+            reading.kind = RequestKind::Change;
+            reading.only_moves_or_deletes = false;
+            reading.to_change.extend(named);
+        }
         for order in sentence.orders() {
             orders = true;
             let targets = order.targets(files);
@@ -164,6 +172,11 @@ mod tests {
             ("I see which line in main.py fails, can you fix it?", Change),
             ("Correct this file: prices.txt", Change),
             ("Ändere nur in config.json den Port.", Change),
+            ("The port has to be 8080 in config.json.", Change),
+            ("Every apple in prices.txt becomes a pear. config.json stays.", Change),
+            ("src/main.py crashes. Fix the script please.", Change),
+            ("Look at the prices and move the old ones to archive/.", Change),
+            ("prices.txt stays as it is.", Other),
             ("I read prices.txt, add your opinion.", Other),
             ("Was steht in config.json?", Question),
             ("Summarise src/main.py and add your opinion.", Other),
@@ -193,6 +206,7 @@ mod tests {
             ("Put the sum of prices.txt into sum.txt", vec!["prices.txt"], vec!["sum.txt"]),
             ("Change x to y in all .txt files", vec!["notes/a.txt", "notes/b.txt", "prices.txt"], vec![]),
             ("Update config.json but not prices.txt.", vec!["config.json"], vec![]),
+            ("Set x to 1 in config.json. Hands off prices.txt! src/main.py stays.", vec!["config.json"], vec![]),
             ("Change the days in leave.csv and in prices.txt", vec!["leave.csv", "prices.txt"], vec![]),
             ("Delete do-not-delete.csv, not prices.txt", vec!["do-not-delete.csv"], vec![]),
             ("Write a node.js server", vec![], vec![]),
