@@ -126,7 +126,8 @@ fn measure(
     let all = (1..=tries).flat_map(|round| jobs.iter().map(move |job| (*job, round)));
     let missing: Vec<(&Job, u32)> = all.filter(|(job, round)| !done.contains(&(job.id.as_str(), *round))).collect();
     let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
-    let results = Mutex::new(folder.earlier().to_vec());
+    let is_asked = |result: &&TrialResult| result.round <= tries && jobs.iter().any(|job| job.id == result.job);
+    let results = Mutex::new(folder.earlier().iter().filter(is_asked).cloned().collect::<Vec<_>>());
     let one = |job: &Job, round: u32| -> Result<(), String> {
         let result = try_once(job, round, setting, &folder.journal(&job.id, round))?;
         folder.add(&result)?;

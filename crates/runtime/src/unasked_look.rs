@@ -1,4 +1,4 @@
-//! What the loop itself reads of a workspace for a plan (S3): the names of its files, and the text of a short one. No call
+//! What the loop itself reads of a workspace, for an overview, a plan or a script (S3): the names of its files, and the text of a short one. No call
 //! asks for it, so it is nothing that a call of the model's could not read without asking, and no file of keys.
 
 use std::ops::ControlFlow;

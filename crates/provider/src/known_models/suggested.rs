@@ -14,7 +14,7 @@ pub struct SuggestedModel {
 
 /// The suggestions, from small to large.
 pub const SUGGESTED: &[SuggestedModel] = &[
-    SuggestedModel { name: "qwen2.5-coder:1.5b", download: "1 GB", about: "did 4 of 10 file jobs; for small machines" },
+    SuggestedModel { name: "qwen2.5-coder:1.5b", download: "1 GB", about: "did 3 of 10 file jobs; for small machines" },
     SuggestedModel { name: "qwen3:4b", download: "2.5 GB", about: "calls tools, reasons; 6 GB of memory" },
     SuggestedModel { name: "qwen3:8b", download: "5.2 GB", about: "calls tools, reasons; 10 GB of memory" },
     SuggestedModel { name: "gpt-oss:20b", download: "14 GB", about: "calls tools, reasons; 16 GB of memory" },

@@ -151,9 +151,9 @@ fn what_was_measured_is_shown_and_changes_no_preset() {
     let bench = bench();
     let url = bench.server.base_url();
     let env = [("OPENAI_MODEL", "qwen2.5-coder:1.5b"), ("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")];
-    let jobs = "file jobs: 48 of 120 done with tool_tag calls and the preset local-model (measured 2026-11-18)";
-    let advice = "try --preset local-model: it did 48 of 120; with default: 6 of 20";
-    let scripts = "try --preset local-model --dialect script --allow run_command: it did 75 of 120";
+    let jobs = "file jobs: 39 of 114 done with tool_tag calls and the preset local-model (measured 2026-11-18)";
+    let advice = "try --preset local-model: it did 39 of 114; with default: 6 of 20";
+    let scripts = "try --preset local-model --dialect script --allow run_command: it did 68 of 153";
     let listed = bench.run_with(&["models"], &env);
     let chain = listed.stdout.split("\n\n").next().unwrap_or_default();
     assert_eq!(
@@ -193,7 +193,7 @@ fn a_person_is_told_of_a_better_preset() {
         let mut glass = Glass::start(command);
         glass.wait_for("1 model call");
         let said = glass.text().split_whitespace().collect::<Vec<_>>().join(" ");
-        let line = "try --preset local-model: qwen2.5-coder:1.5b did 48 of 120 file jobs";
+        let line = "try --preset local-model: qwen2.5-coder:1.5b did 39 of 114 file jobs";
         assert_eq!(said.matches(line).count(), times, "{said}");
     }
 }
