@@ -145,7 +145,9 @@ async fn print_next_command(prepared_run: &mut PreparedRun, agent: &Agent, sessi
         return;
     }
     let Ok(Some(row)) = agent.hub().store().row(session.id()).await else { return };
-    if let Some(text) = next_command(ended, &row.key, &prepared_run.setup.settings.place) {
+    let setup = &prepared_run.setup;
+    let server = setup.sources.flags.base_url.as_deref();
+    if let Some(text) = next_command(ended, &row.key, &setup.settings.place, server) {
         prepared_run.view.notice(&text);
     }
 }

@@ -13,6 +13,7 @@ use windlass_setup::trusting;
 use windlass_store::Store;
 use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
 
+use super::script_dialect::ScriptConditions;
 use super::{script_dialect, unsandboxed};
 use crate::args::CommonFlags;
 use crate::attaching::{attached_line, check_images, cut_notes};
@@ -105,10 +106,15 @@ impl PreparedRun {
         }
     }
 
-    /// Says what the scripts of this model can't be written in.
+    /// Says what the scripts of this model can't be written in, or that none will run.
     pub(crate) fn print_script_notice(&mut self, model: &ModelName) {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        if let Some(text) = script_dialect::notice(&agent::learned_chain(&self.setup, model), &path) {
+        let conditions = ScriptConditions {
+            attendance: self.setup.attendance,
+            permissions: &self.setup.settings.permissions,
+            path: &path,
+        };
+        for text in script_dialect::notices(&agent::learned_chain(&self.setup, model), &conditions) {
             self.view.notice(text);
         }
     }

@@ -69,6 +69,16 @@ fn a_message_id_without_a_session_holds_for_the_whole_data_folder() {
     assert_eq!((bench.server.count(), bench.keys().len()), (1, 1));
 }
 
+// proves W2: the line that goes on names the server again where only a flag did
+#[test]
+fn the_command_that_tries_again_has_the_server_of_the_flag() {
+    let bench = Bench::new(Script::of([ScriptStep::say("At last.").fault(FaultKind::status(401))]));
+    let url = bench.server.base_url();
+    let ran = bench.run(&["run", "go", "--session", "s", "--base-url", &url]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("`windlass retry s --base-url {url} --data-dir ")), "{}", ran.stderr);
+}
+
 // proves J6: a failed run stays failed for the same id, and only `retry` tries it again
 #[test]
 fn a_failed_message_says_so_again_and_retry_does_not_add_it_again() {

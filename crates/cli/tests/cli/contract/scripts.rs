@@ -181,6 +181,8 @@ fn a_script_that_nobody_agreed_to_is_not_run() {
         assert!(told.starts_with("the script was not allowed:") && told.contains(why), "{flags:?}: {told}");
         assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{flags:?}: {}", ran.stderr);
         assert_eq!(of(&bench.journal("s"), "CallFinished", "outcome"), ["denied"], "{flags:?}");
+        let is_said = ran.stderr.contains("nobody is there to approve scripts, so none will run: --allow run_command");
+        assert_eq!(is_said, flags == &SCRIPT[..], "{flags:?}: {}", ran.stderr);
     }
 }
 
