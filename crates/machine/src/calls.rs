@@ -114,6 +114,10 @@ impl Draft<'_> {
             self.push(CallStarted { call: id, arguments: call.edited.clone() });
             return StartStep::Started;
         }
+        if self.run().is_some_and(|run| run.evidence.was_refused(&call.request)) {
+            self.finish(id, OutcomeKind::Denied, texts::REFUSED_BEFORE);
+            return StartStep::Refused;
+        }
         if self.is_attended() {
             self.ask_approval(&call.request, call.request.preview.clone(), None);
             return StartStep::Asked;
@@ -127,6 +131,10 @@ impl Draft<'_> {
     pub(crate) fn require_approval(&mut self, call: CallId, preview: Option<Preview>, because: Option<VerdictReason>) {
         let held = self.running(call).filter(|running| running.state != CallState::Verifying);
         let Some(request) = held.map(|running| running.request.clone()) else { return };
+        if self.run().is_some_and(|run| run.evidence.was_refused(&request)) {
+            self.finish(call, OutcomeKind::Denied, texts::REFUSED_BEFORE);
+            return self.go_on_with_calls();
+        }
         if self.is_attended() {
             return self.ask_approval(&request, preview, because);
         }

@@ -123,7 +123,8 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
     }
     let settled = reply.gives_reason || reply.refuses || reply.asks_back;
     if evidence.succeeded == 0 {
-        let is_meant = request.is_about_files || answer_claims_change(judged.text);
+        // A person's no is final; only what is not true is sent back.
+        let is_meant = request.is_about_files && !evidence.was_only_refused() || answer_claims_change(judged.text);
         return (is_meant && !settled).then_some(ReplyFault::CallsFailed {});
     }
     (wants_change && !evidence.has_effects() && !settled).then_some(ReplyFault::NothingChanged {})
@@ -151,6 +152,7 @@ fn not_computed(judged: &JudgedReply<'_>, request: &RequestReading, reply: &Repl
 /// Returns the fault of a reply to a request for files that no call wrote.
 fn unwritten(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
     let excused = reply.refuses || reply.asks_back || (evidence.has_calls() && reply.gives_reason) || request.is_advice;
+    let excused = excused || evidence.was_only_refused();
     let files: Vec<String> =
         request.to_write.iter().filter(|name| !evidence.has_written(name)).take(NAMED).cloned().collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotWritten { files })

@@ -25,6 +25,9 @@ pub(crate) const HALT: &str = "You have been repeating the same steps with the s
 /// The result of a call that repeats the last change.
 pub(crate) const MADE_ALREADY: &str = "Done already: this is the same call as the one before, which worked. Nothing was done \
      again. If all of the request is done, answer in plain words. If not, write another call.";
+/// The result of a call to which a person said no before.
+pub(crate) const REFUSED_BEFORE: &str = "Not asked again: this same call was refused before. Do something else, or say in plain \
+     words what is left to decide.";
 pub(crate) const RUN_ALREADY: &str = "Not run again: this is the same script as before, and nothing has changed since.";
 /// The answer of a run whose model gave none and repeated a change that is made.
 pub(crate) const DONE_BY_RECORDS: &str = "The changes are made.";

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{
     Attachment, CallFinished, CallRequested, Change, EffectClass, FileState, FilesChanged, MessageAccepted, MovedPath,
-    OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName, WorkspaceOverview,
+    OutcomeKind, PlanItem, RunChanges, SnapshotKind, ToolName, TurnId, WorkspaceOverview,
 };
 
 use super::named_files::name_tokens;
@@ -59,6 +59,14 @@ pub(crate) enum EffectsShownBy {
     Comparison,
 }
 
+/// A call to which a person said no.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RefusedCall {
+    turn: TurnId,
+    tool: Option<ToolName>,
+    arguments: String,
+}
+
 /// What the records of a run show of its work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RunEvidence {
@@ -83,6 +91,9 @@ pub(crate) struct RunEvidence {
     by_steps: BTreeSet<String>,
     /// Files that a call was not allowed to delete.
     not_to_be_deleted: BTreeSet<String>,
+    /// Calls to which a person said no.
+    refused: Vec<RefusedCall>,
+    refusals: u32,
     /// The plan, if this run made one.
     pub(crate) plan: Vec<PlanItem>,
 }
@@ -128,6 +139,15 @@ impl RunEvidence {
             if finished.outcome == OutcomeKind::Denied {
                 self.was_denied(request, arguments);
             }
+            let is_refused = call.approval.is_some() || self.was_refused(request);
+            if finished.outcome == OutcomeKind::Denied && is_refused {
+                self.refusals += 1;
+                let is_short = request.arguments.as_str().len() <= REQUEST_BYTES;
+                if self.refused.len() < EFFECTS && is_short && !self.was_refused(request) {
+                    let (turn, tool) = (request.call.turn, request.tool.clone());
+                    self.refused.push(RefusedCall { turn, tool, arguments: request.arguments.as_str().to_owned() });
+                }
+            }
             // It ran, and may have changed files before it failed.
             if finished.exit.is_some() {
                 self.ran_command(request, arguments, effects);
@@ -151,6 +171,21 @@ impl RunEvidence {
         let deletes = request.tool.as_ref().is_some_and(|tool| tool.is_local() && tool.bare() == "delete_file");
         let path = path_argument(arguments).filter(|_| deletes && self.not_to_be_deleted.len() < KEPT);
         self.not_to_be_deleted.extend(path.map(|path| path.trim_start_matches("./").to_owned()));
+    }
+
+    /// Whether a person said no to the same call, and the model has read that.
+    pub(crate) fn was_refused(&self, request: &CallRequested) -> bool {
+        let is_same = |known: &RefusedCall| {
+            known.turn < request.call.turn
+                && known.tool == request.tool
+                && known.arguments == request.arguments.as_str()
+        };
+        self.refused.iter().any(is_same)
+    }
+
+    /// Whether nothing else became of the calls than that a person said no.
+    pub(crate) fn was_only_refused(&self) -> bool {
+        self.refusals > 0 && self.succeeded == 0 && self.failed == self.refusals
     }
 
     /// Whether a call was not allowed to delete this file.

@@ -1,9 +1,10 @@
 //! The truth at the end of a run (S1, L3): what it may not be called, where the records show otherwise or show nothing.
 
-use windlass_machine::{Fact, PlannedStep};
+use windlass_machine::{Effect, Fact, PlannedStep};
 use windlass_vocab::{
-    CallId, Change, EffectClass, EndReason, FileState, FilesChanged, Hash, MissingChange, OutcomeKind, OverviewFile,
-    PinnedContext, Planning, Policy, ReplyFault, RunId, TurnId, WorkspaceOverview,
+    Answer, AnsweredBy, CallId, Change, EffectClass, EndReason, FileState, FilesChanged, Hash, MissingChange,
+    OutcomeKind, OverviewFile, PinnedContext, Planning, Policy, QuestionOption, ReplyFault, RunId, TurnId, Verdict,
+    WorkspaceOverview,
 };
 
 use crate::support::{COMMAND, Move, World, call, policy};
@@ -69,4 +70,27 @@ fn a_plan_whose_steps_changed_nothing_is_not_completed() {
         world.say("Write the sum into sum.txt.");
         assert_eq!(world.finish().reason, reason, "{preset}");
     }
+}
+
+// proves T8, S2: a person's no is final: the same call is not put to them again, and the model is not sent on
+#[test]
+fn what_a_person_refused_is_not_asked_again_nor_nudged_for() {
+    let asks = || call(COMMAND, EffectClass::Once).with(r#"{"command":"rm b.txt"}"#).judged(Verdict::Ask);
+    let script = vec![Move::Calls(vec![asks()]), Move::Calls(vec![asks()]), Move::Text("Done.")];
+    let mut world = World::new("local-model", script).attended();
+    world.say("Delete b.txt.");
+    let mut asked_times = 0;
+    while world.state.control.run.is_some() {
+        let effect = world.owed().remove(0);
+        let fact = match &effect {
+            Effect::Ask(asked) => {
+                asked_times += 1;
+                let answer = Answer::plain(QuestionOption::No);
+                Fact::Answered { question: asked.question, answer, by: AnsweredBy::Person }
+            }
+            _ => world.perform(&effect),
+        };
+        world.put(fact);
+    }
+    assert_eq!((asked_times, world.nudges().len()), (1, 0), "{:?}", world.nudges());
 }
