@@ -1,9 +1,9 @@
 //! The calls of a reply: which may start, which get a result without running, and what follows when all have results.
 
 use windlass_vocab::{
-    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, Failure, FailureClass, Guard, NudgeCause,
-    OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy, ToolName,
-    ToolSpec, Verdict, VerdictReason,
+    CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, EndsBy, Failure, FailureClass, Guard,
+    NudgeCause, OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy,
+    ToolName, ToolSpec, Verdict, VerdictReason,
 };
 
 use crate::call::CallApproval;
@@ -114,7 +114,7 @@ impl Draft<'_> {
             self.push(CallStarted { call: id, arguments: call.edited.clone() });
             return StartStep::Started;
         }
-        if self.run().is_some_and(|run| run.evidence.was_refused(&call.request)) {
+        if self.run().is_some_and(|run| run.was_refused(&call.request)) {
             self.finish(id, OutcomeKind::Denied, texts::REFUSED_BEFORE);
             return StartStep::Refused;
         }
@@ -131,7 +131,7 @@ impl Draft<'_> {
     pub(crate) fn require_approval(&mut self, call: CallId, preview: Option<Preview>, because: Option<VerdictReason>) {
         let held = self.running(call).filter(|running| running.state != CallState::Verifying);
         let Some(request) = held.map(|running| running.request.clone()) else { return };
-        if self.run().is_some_and(|run| run.evidence.was_refused(&request)) {
+        if self.run().is_some_and(|run| run.was_refused(&request)) {
             self.finish(call, OutcomeKind::Denied, texts::REFUSED_BEFORE);
             return self.go_on_with_calls();
         }
@@ -269,6 +269,12 @@ impl Run {
     pub fn is_approved(&self, call: CallId) -> bool {
         let call = self.calls().iter().find(|known| known.request.call == call);
         call.is_some_and(|call| call.approved != CallApproval::No)
+    }
+
+    /// Whether a person said no to the same call before, in a run of a small model, which asks for it again and again. A
+    /// capable one may have a reason.
+    fn was_refused(&self, request: &CallRequested) -> bool {
+        self.policy().ends_by == EndsBy::JudgedText && self.evidence.was_refused(request)
     }
 
     /// Whether a call asks for the change that was made last, and the policy forbids making it again.
