@@ -4,7 +4,8 @@
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
 //! `file_lists` finds files named side by side, `general_question` questions about no file, `vague_order` orders that do
-//! not say exactly what to change, `unasked` changes that nobody asked for; `nudge_text` words what the model is told.
+//! not say exactly what to change, `replaced_text` files with a text that is to be replaced, `unasked` changes that nobody
+//! asked for; `topic` compares words with the files' texts; `nudge_text` words what the model is told.
 //! Nothing here knows the disk: which files exist comes from the record that began the run and from results.
 
 mod evidence;
@@ -14,10 +15,12 @@ mod language;
 mod named_files;
 mod nudge_text;
 mod orders;
+mod replaced_text;
 mod reply;
 mod request;
 #[cfg(test)]
 mod tests;
+mod topic;
 mod unasked;
 mod vague_order;
 
@@ -127,7 +130,12 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
         let is_meant = request.is_about_files && !evidence.was_only_refused() || answer_claims_change(judged.text);
         return (is_meant && !settled).then_some(ReplyFault::CallsFailed {});
     }
-    (wants_change && !evidence.has_effects() && !settled).then_some(ReplyFault::NothingChanged {})
+    (wants_change && has_changed_nothing(evidence, request) && !settled).then_some(ReplyFault::NothingChanged {})
+}
+
+/// Whether nothing was changed. New folders are nothing where the request is about files.
+fn has_changed_nothing(evidence: &RunEvidence, request: &RequestReading) -> bool {
+    !evidence.has_effects() || !request.existing.is_empty() && evidence.only_made_folders()
 }
 
 /// Whether the model has been given this file's text: with the message, or by a call of an earlier run.
@@ -176,16 +184,21 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
 fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
     let excused = reply.gives_reason || reply.refuses || reply.asks_back || request.kind != RequestKind::Change;
     let changes = evidence.changes();
-    let left = left_in_lists(evidence, &changes).into_iter().chain(not_moved(&changes, request));
-    let left = left.chain(only_made_others(evidence, &changes, request));
-    let files: Vec<String> = left.take(NAMED).collect();
+    let left = left_in_lists(evidence, &changes).into_iter().chain(surely_left(evidence, &changes, request));
+    let left: BTreeSet<String> = left.chain(only_made_others(evidence, &changes, request)).collect();
+    let files: Vec<String> = left.into_iter().take(NAMED).collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotChanged { files })
 }
 
-/// Returns the files that the request asks to be moved, and that are where they were, once something was changed.
-fn not_moved(changes: &RunChanges, request: &RequestReading) -> Vec<String> {
-    let is_left = |path: &&String| changes.has_changes() && !is_gone(changes, path);
-    request.to_move.iter().filter(is_left).cloned().collect()
+/// Returns the files that are as they were once something was changed, though the request asks for them to be moved, or for
+/// a text that they have to be replaced.
+fn surely_left(evidence: &RunEvidence, changes: &RunChanges, request: &RequestReading) -> Vec<String> {
+    if !changes.has_changes() {
+        return Vec::new();
+    }
+    let is_changed = |path: &String| changes.paths().any(|changed| changed == path);
+    let to_move = request.to_move.iter().filter(|path| !is_gone(changes, path));
+    to_move.chain(evidence.request.to_replace_in.iter().filter(|path| !is_changed(path))).cloned().collect()
 }
 
 /// Returns the files that the request asks to be changed, where new files were made and no other was changed.
@@ -331,15 +344,16 @@ impl Run {
         let may_be_answered = request.kind == RequestKind::Question && evidence.succeeded > 0;
         let stage = if request.kind != RequestKind::Change {
             ChangeStage::NotAsked
-        } else if !done.has_changes() && !evidence.has_effects() {
+        } else if has_changed_nothing(evidence, &request) {
             let to_rewrite = if request.only_moves_or_deletes { Vec::new() } else { request.to_change };
             ChangeStage::Nothing { to_rewrite }
         } else {
             let unwritten = request.to_write.iter().filter(|name| !evidence.has_written(name)).cloned();
-            let to_move = not_moved(&done, &request);
+            let surely_left = surely_left(evidence, &done, &request);
             let is_named = |path: &str| names_file(&evidence.request.text, path);
-            let is_begun = !to_move.is_empty() || done.paths().any(is_named);
-            let left: Vec<String> = unwritten.chain(left_in_lists(evidence, &done)).chain(to_move).collect();
+            let is_begun = !surely_left.is_empty() || done.paths().any(is_named);
+            let left: BTreeSet<String> = unwritten.chain(left_in_lists(evidence, &done)).chain(surely_left).collect();
+            let left: Vec<String> = left.into_iter().collect();
             // Of files to be changed that are not listed side by side, some may be left.
             let is_done = |path: &String| done.paths().any(|changed| changed == path);
             let may_be_left = request.is_about_all || !request.to_change.iter().all(is_done);

@@ -9,6 +9,8 @@ use windlass_vocab::{
 };
 
 use super::named_files::name_tokens;
+use super::replaced_text::files_with_replaced_text;
+use super::vague_order::names_nothing;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;
@@ -28,6 +30,10 @@ pub(crate) struct RequestWords {
     pub(crate) text: String,
     /// Files whose text the model was shown with the message.
     pub(crate) shown_files: BTreeSet<String>,
+    /// Set when it orders a change and nothing in it is found in the files.
+    pub(super) names_nothing: bool,
+    /// Files with a text that it asks to be replaced there.
+    pub(super) to_replace_in: Vec<String>,
 }
 
 impl RequestWords {
@@ -42,6 +48,7 @@ impl RequestWords {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
+        (self.names_nothing, self.to_replace_in) = (false, Vec::new());
         self.text.push_str(&crate::notes::cut_text(&accepted.text, REQUEST_BYTES));
         self.shown_files.extend(accepted.attachments.iter().filter_map(|attachment| match attachment {
             Attachment::Text(text) => Some(text.name.clone()),
@@ -119,6 +126,8 @@ impl RunEvidence {
         // The model has read these without a call.
         let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
         self.request.shown_files.extend(shown);
+        self.request.names_nothing = names_nothing(&self.request.text, overview);
+        self.request.to_replace_in = files_with_replaced_text(&self.request.text, overview);
     }
 
     /// Adds files that are known to exist.
@@ -269,6 +278,13 @@ impl RunEvidence {
             || !self.by_steps.is_empty()
             || self.has_unseen_changes
             || self.changes.values().any(|change| !change.was.is_like(&change.now))
+    }
+
+    /// Whether the comparison of files shows new folders and nothing else.
+    pub(crate) fn only_made_folders(&self) -> bool {
+        let is_new_folder = |change: &Change| !change.was.exists() && change.now.is_folder();
+        let is_seen = self.effects.is_empty() && self.by_steps.is_empty() && !self.has_unseen_changes;
+        is_seen && self.more_changes == 0 && self.changes.values().all(is_new_folder)
     }
 
     /// Whether the comparison of files shows a change, or could not show all.

@@ -47,6 +47,8 @@ pub(super) struct Language {
     pub(super) adding_verbs: Phrases,
     /// Phrases in orders to change what is there whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
+    /// Words of orders that say how any text or folder is changed, whatever it is about: "the comments", "upper case".
+    pub(super) text_words: Phrases,
     /// Verbs that ask for a new file where a word for one follows them.
     pub(super) file_verbs: Phrases,
     /// Verbs of these lists with what may follow them and makes them mean something else.
@@ -69,6 +71,10 @@ pub(super) struct Language {
     pub(super) target_before: Phrases,
     /// The same, where the file may exist already.
     pub(super) target_into: Phrases,
+    /// Words between a text and the one that replaces it: "becomes".
+    pub(super) replaced_by: Phrases,
+    /// Words for things in a text that have a name: "function".
+    pub(super) named_things: Phrases,
     /// What else stands for something spoken of before, behind an article: "fix the script".
     pub(super) work_nouns: Phrases,
     /// Statements that ask for a change: "has to be".

@@ -94,6 +94,12 @@ fn bare(word: &str) -> String {
     plain(word).trim_matches(|letter: char| "`\"\u{201c}\u{201d}(),:;!?.".contains(letter)).to_owned()
 }
 
+/// Whether the words before this one say that a file which exists gets this name: "a.txt becomes b.txt".
+fn is_renamed_there(words: &[(String, &str)], place: usize, files: &BTreeSet<String>) -> bool {
+    let [.., (_, file), (verb, _)] = words.get(..place).unwrap_or_default() else { return false };
+    is_one_of(verb, |language| &language.demands) && name_tokens(file).any(|token| meant(token, files).is_some())
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OrderVerb {
     Change,
@@ -140,7 +146,7 @@ impl Order<'_, '_> {
             let is_target = if meant(token, files).is_some() {
                 into && writes
             } else if renames {
-                into
+                into || is_renamed_there(words, place, files)
             } else {
                 place == 1 || is_one_of(before, |language| &language.target_before)
             };

@@ -211,6 +211,8 @@ mod tests {
             ("Delete do-not-delete.csv, not prices.txt", vec!["do-not-delete.csv"], vec![]),
             ("Write a node.js server", vec![], vec![]),
             ("Rename prices.txt to costs.txt", vec!["prices.txt"], vec!["costs.txt"]),
+            ("Rename them: prices.txt becomes costs.txt, and so on.", vec!["prices.txt"], vec!["costs.txt"]),
+            ("Rename them by title: one on rain becomes rain.txt.", vec![], vec![]),
             ("See https://example.com/prices.txt", vec![], vec![]),
         ] {
             let reading = read_request(request, &files());

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use windlass_vocab::{
     CallFinished, CallId, CallRequested, Change, CommandExit, EffectClass, FileState, FilesChanged, Hash, Json,
-    OutcomeKind, PlanItem, PlanStatus, RunId, SnapshotKind, ToolName, ToolSpec, TurnId, Verdict,
+    OutcomeKind, OverviewFile, PlanItem, PlanStatus, ReplyFault, RunId, SnapshotKind, ToolName, ToolSpec, TurnId,
+    Verdict, WorkspaceOverview,
 };
 
 use super::evidence::{EffectsShownBy, RequestWords, RunEvidence};
@@ -229,6 +230,41 @@ fn phrases_are_written_as_they_are_compared() {
             assert_eq!(phrase.trim(), plain(phrase));
             assert!(!phrase.contains(';'), "{phrase:?}");
         }
+    }
+}
+
+// proves S1: a text that is to be replaced is replaced in all files that have it, and a new folder is no file that was moved
+#[test]
+fn files_that_are_surely_left_are_named() {
+    let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
+    let folder = || Change { was: FileState::Absent, now: FileState::Folder { mode: 0o755, inode: None } };
+    let edited = || Change { was: file(1), now: file(2) };
+    let left = |paths: &[&str]| {
+        Judgement::Incomplete(vec![ReplyFault::NotChanged {
+            files: paths.iter().map(|path| (*path).to_owned()).collect(),
+        }])
+    };
+    let nothing = || Judgement::Incomplete(vec![ReplyFault::NothingChanged {}]);
+    let replace = "Replace \"Old Pier\" by \"New Pier\" in the folder boats.";
+    let (anna, berta) = ("boats/anna.txt", "boats/berta.txt");
+    for (request, changed, expected) in [
+        (replace, vec![(anna, edited())], left(&[berta])),
+        (replace, vec![(anna, edited()), (berta, edited())], Judgement::Complete),
+        ("Move the .txt files into a folder fleet.", vec![("fleet", folder())], nothing()),
+        ("Create a folder fleet.", vec![("fleet", folder())], Judgement::Complete),
+    ] {
+        let shown =
+            |path: &str| OverviewFile { path: path.to_owned(), size: 9, text: Some("Old Pier\n".into()), origin: None };
+        let overview = WorkspaceOverview { files: [anna, berta].map(shown).into(), ..WorkspaceOverview::default() };
+        let mut evidence = RunEvidence::new(RequestWords { text: request.to_owned(), ..RequestWords::default() });
+        evidence.add_overview(&overview);
+        evidence.succeeded = 1;
+        let changes = changed.into_iter().map(|(path, change)| (path.to_owned(), change)).collect();
+        let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
+        evidence.files_changed(&FilesChanged { call, changes, unseen: None });
+        let judged =
+            JudgedReply { text: "Done.", evidence: &evidence, offer: &tools(), writes_scripts: true, history: &[] };
+        assert_eq!(judge(&judged), expected, "{request}");
     }
 }
 

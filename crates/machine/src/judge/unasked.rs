@@ -75,7 +75,8 @@ impl Run {
         if read_request(request, &self.evidence.files).kind == RequestKind::Question {
             return Some(UnaskedChange::InAnswer {});
         }
-        if self.is_first_request() && is_vague_order(request, self.evidence.files.len()) {
+        let is_unclear = || self.evidence.request.names_nothing || is_vague_order(request, self.evidence.files.len());
+        if self.is_first_request() && is_unclear() {
             return Some(UnaskedChange::Unclear {});
         }
         let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));

@@ -39,6 +39,18 @@ pub(super) static ENGLISH: Language = Language {
         unnecessary files; useless files; junk; clutter; change it back; put it back; set it back; \
         everything back",
     ),
+    text_words: Phrases::new(
+        "line; lines; newline; newlines; column; columns; row; rows; header; headers; heading; headings; comment; comments; \
+        tab; tabs; space; spaces; whitespace; blank; bracket; brackets; brace; braces; parenthesis; parentheses; quote; \
+        quotes; apostrophe; apostrophes; semicolon; semicolons; comma; commas; full stop; dash; dashes; hyphen; hyphens; \
+        underscore; underscores; exclamation marks; question marks; link; links; umlaut; umlauts; bullet; bullets; letter; \
+        letters; character; characters; digit; digits; numbered; renumber; capital; capitals; upper case; uppercase; \
+        lower case; lowercase; indent; indentation; syntax; duplicate; duplicates; empty; ending; endings; extension; \
+        extensions; subfolder; subfolders; flatten; word; words; sentence; sentences; paragraph; paragraphs; alphabetically; \
+        alphabetical; ascending; descending; oldest; newest; older; newer; largest; smallest; longest; shortest; latest; \
+        negative; double; percent; total; totals; sum; test; tests; build; crash; bug; error; errors; code; script; \
+        function; program",
+    ),
     file_verbs: Phrases::new("create; make; write; save"),
     other_meanings: Phrases::new(
         "add up; add together; add the numbers; add all numbers; add all the numbers; add the values; \
@@ -62,6 +74,10 @@ pub(super) static ENGLISH: Language = Language {
         "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
     ),
     target_into: Phrases::new("to; into; as"),
+    replaced_by: Phrases::new("to; by; with; into; becomes; become"),
+    named_things: Phrases::new(
+        "function; method; class; module; variable; constant; parameter; argument; field; key; column; setting; option; user",
+    ),
     work_nouns: Phrases::new("script; program; code; file; list; table; page; bug; error; mistake; typo; problem"),
     demands: Phrases::new(
         "has to be; have to be; must be; should be; needs to be; need to be; becomes; become; should become; has to become; \
@@ -98,8 +114,8 @@ pub(super) static ENGLISH: Language = Language {
         greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku",
     ),
     places: Phrases::new(
-        "this folder; this directory; current folder; current directory; the folder; the directory; here; \
-        workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
+        "this folder; this directory; current folder; current directory; the folder; the directory; is here; are here; in here; \
+        have here; files here; everything here; workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
         these files; my files; all files; every file; each file; the tests; the test suite; the script",
     ),
     exclusions: Phrases::new("not; don't; except; leave; without; but; unless; never; ignore; skip"),

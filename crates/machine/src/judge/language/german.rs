@@ -23,6 +23,13 @@ pub(super) static GERMAN: Language = Language {
         räume auf; vorige fassung; vorherige fassung; wie vorher; wie es war; wie früher; hingehören; \
         hingehört; richtigen platz; richtigen ort; falschen einträge; alten sachen; die sachen; besseren namen",
     ),
+    text_words: Phrases::new(
+        "zeile; zeilen; spalte; spalten; kopfzeile; überschrift; überschriften; kommentar; kommentare; tabulator; \
+        tabulatoren; leerzeichen; leerzeile; leerzeilen; klammer; klammern; anführungszeichen; semikolon; komma; kommas; \
+        punkt; strich; striche; strichen; umlaute; absatz; absätze; wort; wörter; satz; sätze; buchstabe; buchstaben; \
+        großbuchstaben; kleinbuchstaben; doppelte; doppelten; leere; leeren; endung; endungen; alphabetisch; syntaxfehler; \
+        älteste; neueste; älteren; neueren; prozent; verdopple; summe; test; tests; fehler; skript; programm",
+    ),
     file_verbs: Phrases::new("erstelle; schreibe"),
     other_meanings: Phrases::new(""),
     lead_ins: Phrases::new("bitte; dann; jetzt; nun; hallo; kannst du; könntest du; kannst du bitte"),
@@ -34,6 +41,8 @@ pub(super) static GERMAN: Language = Language {
     list_words: Phrases::new("und; sowie; auch; in"),
     target_before: Phrases::new("datei; namens; in; nach; als; eine; die; neue"),
     target_into: Phrases::new("nach; als"),
+    replaced_by: Phrases::new("durch; in; zu; nach; mit"),
+    named_things: Phrases::new("funktion; methode; klasse; variable; konstante; spalte; einstellung; benutzer"),
     work_nouns: Phrases::new("skript; programm; datei; liste; tabelle; seite; fehler"),
     demands: Phrases::new("muss; müssen; soll; sollen; wird zu; werden zu"),
     stays: Phrases::new("bleibt; bleiben; unverändert; lass; finger weg"),
