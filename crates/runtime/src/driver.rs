@@ -103,7 +103,7 @@ impl Driver {
         // Later callers must open the session again.
         self.commands.close();
         self.close_child().await;
-        self.finish_title().await?;
+        Box::pin(self.finish_title()).await?;
         // Calls that were told to stop get their tools' grace period. Effects that finish meanwhile are recorded.
         while self.running_effects.is_stopping() {
             let next = self.running_effects.next().await;
@@ -208,7 +208,7 @@ impl Driver {
     pub(crate) async fn go_on(&mut self, next: NextEffect) -> Result<(), StoreError> {
         let (done, streamed) = match next {
             NextEffect::Finished(done, streamed) => (done, streamed),
-            NextEffect::LeftBehind(done) => return self.left_behind(done).await,
+            NextEffect::LeftBehind(done) => return Box::pin(self.left_behind(done)).await,
             NextEffect::Asks(asking) => return self.elicit(asking).await,
         };
         match done {

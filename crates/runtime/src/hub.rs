@@ -133,7 +133,7 @@ impl Hub {
             return Ok((session, events));
         }
         let opener = SessionOpener { approvals, ..self.opener(&agent, Some(Interest::Everything)) };
-        let entered = opener.take_over(session).await?;
+        let entered = Box::pin(opener.take_over(session)).await?;
         Ok(self.started(entered).followed(Interest::Everything))
     }
 
@@ -147,7 +147,7 @@ impl Hub {
     ) -> Result<Session, OpenError> {
         let ChildOf { parent, approvals } = of;
         let opener = SessionOpener { approvals, parent: Some(parent), ..self.opener(agent, None) };
-        Ok(self.enter_with(opener, opening, Some(words)).await?.session)
+        Ok(Box::pin(self.enter_with(opener, opening, Some(words))).await?.session)
     }
 
     /// Opens a session to retry its last run, before any waiting message; `None` when that run did not fail.
@@ -161,7 +161,7 @@ impl Hub {
             let events = session.events();
             return Ok(session.retry().await?.map(|run| (session, events, run)));
         }
-        let mut entered = self.opener(&agent, Some(Interest::Everything)).take_over(session).await?;
+        let mut entered = Box::pin(self.opener(&agent, Some(Interest::Everything)).take_over(session)).await?;
         let driver = &mut entered.driver;
         let run_settings = Box::new(driver.run_settings().await?);
         let retried = driver.step(Fact::Retried(run_settings)).await?;
@@ -213,7 +213,8 @@ impl Hub {
         interest: Option<Interest>,
         words: Option<&FirstMessage>,
     ) -> Result<OpenedSession, OpenError> {
-        self.enter_with(self.opener(agent, interest), opening, words).await
+        // On the heap: opening needs much room, which a task that opens a session would keep until it ends.
+        Box::pin(self.enter_with(self.opener(agent, interest), opening, words)).await
     }
 
     async fn enter_with(

@@ -53,7 +53,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::wording::loosened;
-use crate::output::{harmless_line, harmless_lines, quoted, short_line};
+use crate::output::{harmless_line, harmless_lines, model_command_for, short_line};
 use crate::screen::{Glyphs, TerminalLook, wrapped_lines};
 use crate::tty;
 
@@ -262,10 +262,11 @@ async fn banner(talk: &Conversation, look: TerminalLook) -> Result<String, Comma
 /// Says how to resume the session.
 async fn farewell(talk: &mut Conversation) -> String {
     let Ok(Some(row)) = talk.row().await else { return String::new() };
-    let key = quoted(&harmless_line(&row.key));
+    let place = &talk.prepared_run.setup.settings.place;
+    let resume = model_command_for("--resume", &harmless_line(&row.key), "", place);
     if session::is_open(&row) {
-        format!("The run stays as it is; `windlass --resume {key}` goes on with it.\n")
+        format!("The run stays as it is; `{resume}` goes on with it.\n")
     } else {
-        format!("`windlass --resume {key}` takes this session up again.\n")
+        format!("`{resume}` takes this session up again.\n")
     }
 }

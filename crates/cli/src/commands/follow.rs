@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::form::ElicitationForm;
 use crate::interrupts::{self, OnInterrupt};
 use crate::output::advice::next_command;
-use crate::output::{command_for, harmless_line};
+use crate::output::{harmless_line, model_command_for};
 use crate::screen::Colour;
 use crate::streams::{StandardStream, print_notice};
 use crate::tty;
@@ -89,7 +89,7 @@ pub(crate) async fn to_its_end(
         if let Some(text) = still_waiting(&row.key, waiting.len(), place) {
             print_notice(&format!("windlass: {text}"));
         } else if matches!(done, Ok(Exit::Done)) && !prepared_run.view.is_json() && io::stderr().is_terminal() {
-            let goes_on = command_for("--resume", &row.key, "", place);
+            let goes_on = model_command_for("--resume", &row.key, "", place);
             print_notice(&format!("windlass: session `{}`; `{goes_on}` goes on with it", harmless_line(&row.key)));
         }
     }
@@ -103,7 +103,7 @@ pub(crate) fn still_waiting(key: &str, waiting: usize, place: &PlaceSettings) ->
         1 => "1 message waits".to_owned(),
         many => format!("{many} messages wait"),
     };
-    Some(format!("{messages} to be taken up: `{}` goes on", command_for("resume", key, "", place)))
+    Some(format!("{messages} to be taken up: `{}` goes on", model_command_for("resume", key, "", place)))
 }
 
 /// Follows until the run ends or waits for a person who is not here.
@@ -145,9 +145,7 @@ async fn print_next_command(prepared_run: &mut PreparedRun, agent: &Agent, sessi
         return;
     }
     let Ok(Some(row)) = agent.hub().store().row(session.id()).await else { return };
-    let setup = &prepared_run.setup;
-    let server = setup.sources.flags.base_url.as_deref();
-    if let Some(text) = next_command(ended, &row.key, &setup.settings.place, server) {
+    if let Some(text) = next_command(ended, &row.key, &prepared_run.setup.settings.place) {
         prepared_run.view.notice(&text);
     }
 }
@@ -269,7 +267,7 @@ pub(crate) fn waiting(questions: &[QuestionAsked], named: Option<(&str, &PlaceSe
         let answer = format!(" --answer {}", choices.join("|"));
         let line = named.map_or_else(
             || format!("windlass resume{answer}"),
-            |(key, place)| command_for("resume", key, &answer, place),
+            |(key, place)| model_command_for("resume", key, &answer, place),
         );
         text.push_str(&format!("\n    answer with: {line}"));
     }

@@ -21,7 +21,7 @@ use crate::args::FollowArgs;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
-use crate::output::{RunProgress, RunView, StreamTarget, command_for, harmless_line};
+use crate::output::{RunProgress, RunView, StreamTarget, command_for, harmless_line, model_command_for};
 use crate::streams::{StandardStream, output_is_closed, print_notice};
 use crate::tty;
 
@@ -249,7 +249,7 @@ impl FollowedSession {
             OwnerPresence::Missing => {}
             OwnerPresence::Missed => {
                 self.owner = OwnerPresence::Missing;
-                let resume = command_for("resume", &row.key, "", &self.place);
+                let resume = model_command_for("resume", &row.key, "", &self.place);
                 let text = format!(
                     "no process works on session `{}` now, and its run is not over; `{resume}` goes on with it",
                     row.key

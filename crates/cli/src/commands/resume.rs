@@ -17,7 +17,7 @@ use super::{follow, prepared_run, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::output::command_for;
+use crate::output::model_command_for;
 
 pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> CommandResult {
     // A resumed run keeps the permission rules it began with.
@@ -70,7 +70,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
 /// Returns the message that no run is open, with the commands that continue the session.
 fn nothing_open(key: &str, place: &PlaceSettings) -> String {
     let (chat, run) =
-        (command_for("chat --resume", key, "", place), command_for("run --session", key, " \"…\"", place));
+        (model_command_for("chat --resume", key, "", place), model_command_for("run --session", key, " \"…\"", place));
     format!(
         "nothing to resume: no run of session `{key}` is open; `{chat}` takes it up in a chat, `{run}` sends it a message"
     )

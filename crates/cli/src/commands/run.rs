@@ -21,7 +21,7 @@ use crate::args::{RunArgs, flags};
 use crate::attaching;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::output::{command_for, quoted};
+use crate::output::{model_command_for, quoted};
 use crate::piped::{self, StdinWait};
 use crate::prompt;
 use crate::streams::print_notice;
@@ -115,7 +115,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
 /// Reports that this message was sent before: its run stays failed or stopped, and only a retry tries it again.
 fn print_known(exit: Exit, key: &str, place: &PlaceSettings) -> Exit {
     if matches!(exit, Exit::Failed | Exit::Cancelled) {
-        let line = command_for("retry", key, "", place);
+        let line = model_command_for("retry", key, "", place);
         print_notice(&format!("windlass: this message was sent before; `{line}` tries it again"));
     }
     exit

@@ -23,7 +23,7 @@ use crate::args::SessionsCommand;
 use crate::consent;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::output::{command_for, harmless_line, short_line};
+use crate::output::{harmless_line, model_command_for, short_line};
 use crate::streams::{print, print_notice};
 
 pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env: Env) -> CommandResult {
@@ -107,7 +107,7 @@ async fn unattended_work(
     let Some(row) = store.row(row.session).await? else { return Ok(None) };
     match row.status {
         SessionStatus::Processing | SessionStatus::ToolLoop => {
-            Ok(Some(format!("cut short: `{}` goes on", command_for("resume", &row.key, "", place))))
+            Ok(Some(format!("cut short: `{}` goes on", model_command_for("resume", &row.key, "", place))))
         }
         SessionStatus::Idle | SessionStatus::Waiting | SessionStatus::Failed => {
             Ok(still_waiting(&row.key, store.waiting(row.session).await?.len(), place))

@@ -11,7 +11,7 @@ use windlass_setup::settings::PlaceSettings;
 use windlass_tools::{SandboxUntried, WorkspaceError};
 use windlass_vocab::{EndReason, Failure, FailureCause, FailureClass, ModelSoftware, Remedy, RunEnded, SpendingLimit};
 
-use super::wording::{command_for, quoted};
+use super::wording::model_command_for;
 
 /// Returns the lines, each followed by the change that would let its call run.
 pub(crate) fn with_remedies(lines: Vec<NarratedLine>) -> Vec<NarratedLine> {
@@ -58,12 +58,8 @@ pub(crate) const RETRY_IN_CHAT: &str = "/retry tries it again";
 
 /// Returns the command that goes on with a run without a whole answer, in the session with this key; none for a run that
 /// ended well.
-///
-/// `server` is the address that was given with a flag, which the command needs again; one with a password is left out.
-pub(crate) fn next_command(ended: &RunEnded, key: &str, place: &PlaceSettings, server: Option<&str>) -> Option<String> {
-    let server = server.filter(|url| !url.contains('@')).map(|url| format!(" --base-url {}", quoted(url)));
-    let server = server.unwrap_or_default();
-    let retry = |flags: &str| format!("`{}`", command_for("retry", key, &format!("{flags}{server}"), place));
+pub(crate) fn next_command(ended: &RunEnded, key: &str, place: &PlaceSettings) -> Option<String> {
+    let retry = |flags: &str| format!("`{}`", model_command_for("retry", key, flags, place));
     Some(match ended.reason {
         EndReason::Failed => format!("{} tries it again", retry("")),
         EndReason::Unfinished | EndReason::Cancelled => format!("{} goes on with it", retry("")),

@@ -27,7 +27,7 @@ pub(crate) use self::editable_text::{EditableText, without_stand_ins};
 pub(crate) use self::live::{StatusLines, ThrottledProgress};
 pub use self::progress::RunProgress;
 pub(crate) use self::spent::spent;
-pub(crate) use self::wording::{command_for, quoted, same_folders};
+pub(crate) use self::wording::{command_for, model_command_for, quoted, same_folders};
 
 /// What a stream is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

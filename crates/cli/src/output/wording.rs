@@ -54,6 +54,14 @@ pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSetti
     format!("windlass {verb} {key}{flags}{data}")
 }
 
+/// The same, for a command that calls a model: it needs the address of a server that was given with a flag again. One with a
+/// password is left out.
+pub(crate) fn model_command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
+    let server = place.server.as_deref().filter(|url| !url.contains('@'));
+    let server = server.map(|url| format!(" --base-url {}", quoted(url))).unwrap_or_default();
+    command_for(verb, key, &format!("{flags}{server}"), place)
+}
+
 /// Returns the flags that make another command use the same folders, if they were given.
 pub(crate) fn same_folders(data_dir: Option<&Path>, workspace: Option<&Path>) -> String {
     let flag = |name: &str, folder: Option<&Path>| {

@@ -179,7 +179,8 @@ impl Sources {
     pub fn place(&self) -> Result<PlaceSettings, SettingsError> {
         let (sources, _) = self.tightened();
         let (workspace, closed) = (self.workspace.clone(), self.closed());
-        Ok(PlaceSettings { workspace, data_dir: sources.data_dir()?, durability: sources.durability()?, closed })
+        let (data_dir, durability) = (sources.data_dir()?, sources.durability()?);
+        Ok(PlaceSettings { workspace, data_dir, durability, server: self.flags.base_url.clone(), closed })
     }
 
     /// Resolves everything a run needs.

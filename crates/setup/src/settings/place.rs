@@ -17,6 +17,8 @@ pub struct PlaceSettings {
     pub data_dir: Sourced<PathBuf>,
     /// Which failures a stored record survives.
     pub durability: Sourced<DurabilitySetting>,
+    /// The address of a model server that a flag names: a command that goes on with a session needs it again.
+    pub server: Option<String>,
     /// Paths closed to tools besides the data folder: the person's settings and the record of what they trust.
     pub closed: Vec<PathBuf>,
 }

@@ -102,7 +102,12 @@ fn whatever_way_a_run_is_left_it_goes_on_when_it_is_continued() {
             quit => {
                 glass.say(quit);
                 assert_eq!(glass.end(), 0, "{way}");
-                assert!(glass.text().contains("`windlass --resume k` goes on with it"), "{}", glass.text());
+                assert!(
+                    glass.text().contains("`windlass --resume k --data-dir ")
+                        && glass.text().contains(" goes on with it"),
+                    "{}",
+                    glass.text()
+                );
             }
         }
         let mut glass = Glass::chat(&bench, &["--continue"]);

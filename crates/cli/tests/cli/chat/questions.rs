@@ -392,7 +392,11 @@ fn a_question_that_was_left_is_asked_again_when_the_session_is_taken_up() {
     let mut glass = asked(&bench);
     glass.press("\u{4}");
     assert_eq!(glass.end(), 0);
-    assert!(glass.text().contains("`windlass --resume k` goes on with it"), "{}", glass.text());
+    assert!(
+        glass.text().contains("`windlass --resume k --data-dir ") && glass.text().contains(" goes on with it"),
+        "{}",
+        glass.text()
+    );
     let mut glass = Glass::chat(&bench, &["--resume", "k"]);
     glass.wait_for("› go\n");
     answer(&mut glass, "s");

@@ -34,7 +34,7 @@ session notes
     glass.assert_shows(&bench, &format!("{banner} hello\n\nHello to you.\n› and again\n\nAgain.\n›"));
     glass.press("\u{4}");
     assert_eq!(glass.end(), 0);
-    assert!(glass.text().contains("`windlass --resume notes`"), "{}", glass.text());
+    assert!(glass.text().contains("`windlass --resume notes --data-dir "), "{}", glass.text());
     assert_eq!(bench.last_request("user"), ["hello", "and again"]);
     bench.assert_whole("talked");
 }
