@@ -238,10 +238,12 @@ pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunCha
         changes.not_changed = request.meant().iter().chain(&request.to_write).filter(is_open).cloned().collect();
     }
     let shows_none = !changes.has_changes() && !changes.may_have_changed_more() && !evidence.has_unseen_changes;
-    let claims = answer_claims_change(answer);
     // A call that failed was to change something, whatever the request says, if the answer says that it did.
-    if shows_none && (request.kind == RequestKind::Change || evidence.failed > 0 && claims) {
-        changes.missing = Some(if claims { MissingChange::Claimed } else { MissingChange::NotClaimed });
+    let wants_change = request.kind == RequestKind::Change;
+    if shows_none && (wants_change || evidence.failed > 0) {
+        let claims = answer_claims_change(answer);
+        let missing = if claims { MissingChange::Claimed } else { MissingChange::NotClaimed };
+        changes.missing = (wants_change || claims).then_some(missing);
     }
     (!changes.is_empty()).then_some(changes)
 }

@@ -3,12 +3,12 @@
 
 use windlass_vocab::WorkspaceOverview;
 
-use super::language::{begins_with, plain};
+use super::language::{begins_with, has_phrase, plain};
 use super::request::{RequestKind, read_request};
 use super::topic::{shares_topic, topic_words};
 
 /// Whether a request is a question about none of these files: it names none, has no word for files, and none of its words
-/// is in a name or a text.
+/// is in a name or a text, unless it asks about the word itself.
 pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -> bool {
     let files = overview.files.iter().map(|file| file.path.clone()).collect();
     let reading = read_request(request, &files);
@@ -17,7 +17,18 @@ pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -
     }
     let lower = plain(request);
     let is_greeting = begins_with(&lower, |language| &language.talk);
-    (is_greeting || topic_words(&lower).next().is_some()) && !shares_topic(&lower, overview)
+    asks_about_word(&lower) || (is_greeting || topic_words(&lower).next().is_some()) && !shares_topic(&lower, overview)
+}
+
+/// Whether a question in lower case is about a word: "What does RSVP mean?", "What is the plural of goose?"
+fn asks_about_word(question: &str) -> bool {
+    let words: Vec<&str> = question
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_meaning =
+        matches!(words.as_slice(), ["what", "does", _, "mean"] | ["was", "bedeutet", _] | ["was", "heißt", _]);
+    is_meaning || has_phrase(question, |language| &language.about_words)
 }
 
 #[cfg(test)]
@@ -47,6 +58,11 @@ mod tests {
             ("What is in mail.ini?", false),
             ("What is the sum?", false),
             ("How old is Bo?", true),
+            ("What does Faro mean?", true),
+            ("What does the port in mail mean for the host?", false),
+            ("What is the plural of trip?", true),
+            ("How do you spell Porto?", true),
+            ("Was bedeutet Host?", true),
             ("What is the a?", false),
             ("Which of the files is the oldest?", false),
             ("Change the port to 25.", false),

@@ -91,6 +91,8 @@ pub(super) struct Language {
     pub(super) weak_question_words: Phrases,
     /// Words that do not say what a question is about.
     pub(super) common_words: Phrases,
+    /// Phrases of questions about a word, which no file answers: "the plural of".
+    pub(super) about_words: Phrases,
     /// The beginning of requests for advice, which text answers.
     pub(super) advice: Phrases,
     /// The beginning of requests that are mere talk.
@@ -184,7 +186,8 @@ fn word_starts(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether a text begins with `phrase`, and a word ends there.
 fn begins_with_words(text: &str, phrase: &str) -> bool {
-    text.strip_prefix(phrase).is_some_and(is_end_of_word)
+    // Most are told apart by their first letter, without a comparison of texts.
+    text.as_bytes().first() == phrase.as_bytes().first() && text.strip_prefix(phrase).is_some_and(is_end_of_word)
 }
 
 fn is_end_of_word(after: &str) -> bool {

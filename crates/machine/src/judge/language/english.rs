@@ -103,6 +103,10 @@ pub(super) static ENGLISH: Language = Language {
         only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; name; \
         word; words; long; short; good; best; first; last; next; over; under; between; after; before",
     ),
+    about_words: Phrases::new(
+        "stand for; stands for; plural of; opposite of; synonym of; synonym for; synonyms for; another word for; rhymes with; \
+        do you spell; do i spell; is spelt; do you say; do you pronounce",
+    ),
     advice: Phrases::new(
         "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
         what command; which command; what does it mean; what is the difference; what's the difference; \

@@ -55,6 +55,7 @@ pub(super) static GERMAN: Language = Language {
         summe; anzahl; viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; heute; \
         hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
     ),
+    about_words: Phrases::new("mehrzahl von; plural von; gegenteil von; anderes wort für; schreibt man; spricht man"),
     advice: Phrases::new("wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied"),
     talk: Phrases::new(
         "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
