@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use windlass_sandbox::SandboxMode;
-use windlass_setup::settings::{ModeSetting, PlaceSettings, Settings};
+use windlass_setup::settings::{ModeSetting, PlaceSettings, RepeatedFlags, Settings};
+
+use crate::args::dialect_name;
 
 use super::setting_words::flag_of;
 
@@ -54,12 +56,19 @@ pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSetti
     format!("windlass {verb} {key}{flags}{data}")
 }
 
-/// The same, for a command that calls a model: it needs the address of a server that was given with a flag again. One with a
-/// password is left out.
+/// The same, for a command that calls a model: with the flags that it needs again.
 pub(crate) fn model_command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
-    let server = place.server.as_deref().filter(|url| !url.contains('@'));
-    let server = server.map(|url| format!(" --base-url {}", quoted(url))).unwrap_or_default();
-    command_for(verb, key, &format!("{flags}{server}"), place)
+    let RepeatedFlags { model, base_url, dialects, allow, deny } = &place.again;
+    let dialects = dialects.iter().map(|dialect| dialect_name(*dialect)).collect::<Vec<_>>().join(",");
+    let dialects = Some(dialects).filter(|names| !names.is_empty());
+    let flag = |name: &'static str| move |value: &String| format!(" {name} {}", quoted(value));
+    let again: String = (model.iter().map(flag("--model")))
+        .chain(base_url.iter().map(flag("--base-url")))
+        .chain(dialects.iter().map(flag("--dialect")))
+        .chain(allow.iter().map(flag("--allow")))
+        .chain(deny.iter().map(flag("--deny")))
+        .collect();
+    command_for(verb, key, &format!("{flags}{again}"), place)
 }
 
 /// Returns the flags that make another command use the same folders, if they were given.

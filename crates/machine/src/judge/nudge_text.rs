@@ -8,7 +8,7 @@ use windlass_vocab::{ReplyFault, ToolSpec};
 pub(crate) struct CallWording {
     none_yet: &'static str,
     all_failed: &'static str,
-    only_read: &'static str,
+    no_change: &'static str,
     in_text: &'static str,
     /// The last sentence of each nudge of a run, in order.
     closings: [&'static str; 3],
@@ -18,7 +18,7 @@ pub(crate) struct CallWording {
 pub(crate) const CALLS: CallWording = CallWording {
     none_yet: "No call was made yet",
     all_failed: "Every call so far failed, so nothing is done or known. Read the error and use other arguments.",
-    only_read: "the calls so far only read",
+    no_change: "no call so far has changed a file",
     in_text: "The last reply had a call in its text, which does not run it.",
     closings: [
         "Make the next call now.",
@@ -31,7 +31,7 @@ pub(crate) const CALLS: CallWording = CallWording {
 pub(crate) const SCRIPTS: CallWording = CallWording {
     none_yet: "No script was run yet",
     all_failed: "Every script so far failed, so nothing is done or known. Read the error and write a better one.",
-    only_read: "the scripts so far only read",
+    no_change: "no script so far has changed a file",
     in_text: "The last reply had a script that was not written as a block, so it was not run.",
     closings: [
         "Write the script now.",
@@ -44,7 +44,7 @@ pub(crate) const SCRIPTS: CallWording = CallWording {
 pub(crate) const ANSWERS: CallWording = CallWording {
     none_yet: "Nothing was done",
     all_failed: "Nothing that was tried worked.",
-    only_read: "nothing can be changed here",
+    no_change: "nothing can be changed here",
     in_text: "The last reply was a call. No tool can be called here, and all that is known is above.",
     closings: [
         "Answer in words now.",
@@ -80,7 +80,7 @@ fn fact(fault: &ReplyFault, offer: &[ToolSpec], wording: &CallWording) -> String
         ReplyFault::CallsFailed {} => wording.all_failed.to_owned(),
         ReplyFault::NothingChanged {} => {
             let with = with_tool(offer, "; change files with", &["edit_file", "write_file"]);
-            format!("Nothing was changed yet, because {}{with}.", wording.only_read)
+            format!("Nothing was changed yet, because {}{with}.", wording.no_change)
         }
         ReplyFault::Untouched { files } => {
             let was = if files.len() == 1 { "was" } else { "were" };

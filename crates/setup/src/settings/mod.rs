@@ -87,7 +87,7 @@ pub use self::nearest::{near, nearest};
 pub use self::notice::{OwnershipProblem, SettingsNotice};
 pub use self::origin::{Position, SettingOrigin, Sourced};
 pub use self::permissions::PermissionSettings;
-pub use self::place::{PlaceSettings, create_data_dir};
+pub use self::place::{PlaceSettings, RepeatedFlags, create_data_dir};
 pub use self::sandbox::SandboxSettings;
 pub use self::server_entries::{ServerAddition, ServerRemoval, add_server, remove_server};
 pub use self::servers::{ConfiguredServer, ServerConsent};
@@ -180,7 +180,7 @@ impl Sources {
         let (sources, _) = self.tightened();
         let (workspace, closed) = (self.workspace.clone(), self.closed());
         let (data_dir, durability) = (sources.data_dir()?, sources.durability()?);
-        Ok(PlaceSettings { workspace, data_dir, durability, server: self.flags.base_url.clone(), closed })
+        Ok(PlaceSettings { workspace, data_dir, durability, again: RepeatedFlags::from(&self.flags), closed })
     }
 
     /// Resolves everything a run needs.

@@ -5,7 +5,10 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use windlass_vocab::Dialect;
+
 use super::durability::DurabilitySetting;
+use super::flags::Flags;
 use super::origin::Sourced;
 
 /// Where sessions are kept: all the settings of commands that call no model.
@@ -17,10 +20,37 @@ pub struct PlaceSettings {
     pub data_dir: Sourced<PathBuf>,
     /// Which failures a stored record survives.
     pub durability: Sourced<DurabilitySetting>,
-    /// The address of a model server that a flag names: a command that goes on with a session needs it again.
-    pub server: Option<String>,
+    /// The flags that a command needs again which goes on with a session.
+    pub again: RepeatedFlags,
     /// Paths closed to tools besides the data folder: the person's settings and the record of what they trust.
     pub closed: Vec<PathBuf>,
+}
+
+/// Flags that say which model is called and what it may do: a session does not remember them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepeatedFlags {
+    /// `--model`
+    pub model: Option<String>,
+    /// `--base-url`, unless a password is in it.
+    pub base_url: Option<String>,
+    /// `--dialect`, each
+    pub dialects: Vec<Dialect>,
+    /// `--allow`, each
+    pub allow: Vec<String>,
+    /// `--deny`, each
+    pub deny: Vec<String>,
+}
+
+impl From<&Flags> for RepeatedFlags {
+    fn from(flags: &Flags) -> Self {
+        Self {
+            model: flags.model.clone(),
+            base_url: flags.base_url.clone().filter(|url| !url.contains('@')),
+            dialects: flags.dialects.clone(),
+            allow: flags.allow.clone(),
+            deny: flags.deny.clone(),
+        }
+    }
 }
 
 /// Creates the folder for sessions, accessible to its owner only.

@@ -21,11 +21,19 @@ fn a_terminal_shows_the_seconds_and_how_to_go_on() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "Aye.\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains("windlass: session `s`; `windlass --resume s --data-dir "), "{}", ran.stderr);
     let url = bench.server.base_url();
-    let mut person =
-        Attended::start(&bench, &["run", "go", "--session", "u", "--base-url", &url], &[("TERM", "xterm")]);
+    let mut person = Attended::start(
+        &bench,
+        &["run", "go", "--session", "u", "--base-url", &url, "--allow", "run_command(ls *)", "--dialect", "lines"],
+        &[("TERM", "xterm")],
+    );
     assert_eq!(person.question(), None);
     let said = person.finish().stderr;
-    assert!(said.contains(&format!("`windlass --resume u --base-url {url} --data-dir ")), "{said}");
+    assert!(
+        said.contains(&format!(
+            "`windlass --resume u --base-url {url} --dialect lines --allow 'run_command(ls *)' --data-dir "
+        )),
+        "{said}"
+    );
     let mut person = Attended::start(&bench, &["run", "go", "--session", "t", "--json"], &[("TERM", "xterm")]);
     assert_eq!(person.question(), None);
     assert!(!person.finish().stderr.contains("--resume"));
