@@ -169,6 +169,9 @@ impl Draft<'_> {
             return;
         }
         let Some(run) = self.run() else { return };
+        if !self.is_attended() && was_denied_as_unclear(run) {
+            return self.end(EndReason::Asked, texts::UNCLEAR_ORDER, None);
+        }
         let findings = run.watch.findings(run.policy(), run.calls());
         let mut withheld = Vec::new();
         for finding in findings {
@@ -218,6 +221,12 @@ impl Draft<'_> {
             self.halt(0);
         }
     }
+}
+
+/// Whether all calls of the turn were denied, and the request does not say exactly what to change.
+fn was_denied_as_unclear(run: &Run) -> bool {
+    let is_denied = |call: &Call| call.state == CallState::Finished(OutcomeKind::Denied);
+    run.is_unclear_order() && !run.calls().is_empty() && run.calls().iter().all(is_denied)
 }
 
 /// Returns why a call that needs approval was not run where nobody can answer, and what a person could change about

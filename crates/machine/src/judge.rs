@@ -110,7 +110,11 @@ pub(crate) fn judge(judged: &JudgedReply<'_>) -> Judgement {
 /// Returns the fault of a reply to a request whose work was not begun, failed, or changed nothing.
 fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
     let evidence = judged.evidence;
-    let wants_change = request.kind == RequestKind::Change;
+    // Where it is not clear what to change, words are all that can be expected.
+    if evidence.is_unclear_order() && !evidence.has_effects() && !answer_claims_change(judged.text) {
+        return None;
+    }
+    let wants_change = asks_for_change(evidence, request);
     let excused = reply.refuses || (reply.asks_back && request.existing.is_empty());
     if !evidence.has_calls() {
         let unread: Vec<String> = request
@@ -131,6 +135,15 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
         return (is_meant && !settled).then_some(ReplyFault::CallsFailed {});
     }
     (wants_change && has_changed_nothing(evidence, request) && !settled).then_some(ReplyFault::NothingChanged {})
+}
+
+/// Whether a change of files is asked for: by an order, or by a text that is to be replaced ("every red becomes blue").
+fn asks_for_change(evidence: &RunEvidence, request: &RequestReading) -> bool {
+    match request.kind {
+        RequestKind::Change => true,
+        RequestKind::Other => !evidence.request.to_replace_in.is_empty(),
+        RequestKind::Question => false,
+    }
 }
 
 /// Whether nothing was changed. New folders are nothing where the request is about files.
@@ -182,7 +195,7 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
 
 /// Returns the fault of a reply to a request that lists files of which only some were changed.
 fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
-    let excused = reply.gives_reason || reply.refuses || reply.asks_back || request.kind != RequestKind::Change;
+    let excused = reply.gives_reason || reply.refuses || reply.asks_back || !asks_for_change(evidence, request);
     let changes = evidence.changes();
     let left = left_in_lists(evidence, &changes).into_iter().chain(surely_left(evidence, &changes, request));
     let left: BTreeSet<String> = left.chain(only_made_others(evidence, &changes, request)).collect();
@@ -239,7 +252,7 @@ pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunCha
     }
     let shows_none = !changes.has_changes() && !changes.may_have_changed_more() && !evidence.has_unseen_changes;
     // A call that failed was to change something, whatever the request says, if the answer says that it did.
-    let wants_change = request.kind == RequestKind::Change;
+    let wants_change = asks_for_change(evidence, &request);
     if shows_none && (wants_change || evidence.failed > 0) {
         let claims = answer_claims_change(answer);
         let missing = if claims { MissingChange::Claimed } else { MissingChange::NotClaimed };
@@ -344,7 +357,7 @@ impl Run {
         let done = evidence.changes();
         let request = read_request(&evidence.request.text, &evidence.files);
         let may_be_answered = request.kind == RequestKind::Question && evidence.succeeded > 0;
-        let stage = if request.kind != RequestKind::Change {
+        let stage = if !asks_for_change(evidence, &request) {
             ChangeStage::NotAsked
         } else if has_changed_nothing(evidence, &request) {
             let to_rewrite = if request.only_moves_or_deletes { Vec::new() } else { request.to_change };

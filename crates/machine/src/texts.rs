@@ -185,6 +185,10 @@ pub(crate) const UNCONFINED: &str = "Not allowed: no sandbox confines scripts he
      and nobody is there. Say in your answer what could not be done, and that the person may switch the sandbox on, or \
      approve it in a chat.";
 
+/// The answer of a run that was told to change something, but not exactly what, and where nobody is there to say it.
+pub(crate) const UNCLEAR_ORDER: &str = "The request does not say exactly what to change, so nothing was changed. Which file is \
+     meant, and what should be different there?";
+
 /// A call would change what the request did not ask to be changed, and nobody is available to approve it.
 pub(crate) fn unasked(change: &UnaskedChange) -> String {
     match change {

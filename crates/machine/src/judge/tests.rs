@@ -250,6 +250,12 @@ fn files_that_are_surely_left_are_named() {
     for (request, changed, expected) in [
         (replace, vec![(anna, edited())], left(&[berta])),
         (replace, vec![(anna, edited()), (berta, edited())], Judgement::Complete),
+        ("Every `Old Pier` in boats/ becomes `New Pier`.", vec![(anna, edited())], left(&[berta])),
+        (
+            "Replace \"Old Pier\" by \"X\" in the folder boats, but not elsewhere.",
+            vec![(anna, edited())],
+            left(&[berta]),
+        ),
         ("Move the .txt files into a folder fleet.", vec![("fleet", folder())], nothing()),
         ("Create a folder fleet.", vec![("fleet", folder())], Judgement::Complete),
     ] {

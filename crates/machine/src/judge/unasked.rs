@@ -7,7 +7,6 @@ use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 use super::evidence::is_by_product;
 use super::named_files::{existing_files, names_folder_of};
 use super::request::{RequestKind, read_request};
-use super::vague_order::is_vague_order;
 use crate::control::Run;
 use crate::file_names::names_file;
 
@@ -75,8 +74,7 @@ impl Run {
         if read_request(request, &self.evidence.files).kind == RequestKind::Question {
             return Some(UnaskedChange::InAnswer {});
         }
-        let is_unclear = || self.evidence.request.names_nothing || is_vague_order(request, self.evidence.files.len());
-        if self.is_first_request() && is_unclear() {
+        if self.is_unclear_order() {
             return Some(UnaskedChange::Unclear {});
         }
         let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));
@@ -88,6 +86,12 @@ impl Run {
         let mut unnamed =
             if done.paths().any(|path| is_named(request, path)) { self.unnamed_changes(paths) } else { vec![] };
         unnamed.pop().map(|path| UnaskedChange::NotNamed { path })
+    }
+
+    /// Whether the request does not say exactly what to change, and the policy asks before that is done.
+    pub(crate) fn is_unclear_order(&self) -> bool {
+        let asks = self.policy().unasked_changes == UnaskedChanges::Ask;
+        asks && self.is_first_request() && self.evidence.is_unclear_order()
     }
 
     /// Returns those of these files that exist and that the request does not name. They count where one that it names is
