@@ -3,7 +3,7 @@
 use windlass_vocab::{
     CallId, CallRequested, CallStarted, EffectClass, EndReason, Ending, EndsBy, Failure, FailureClass, Guard,
     NudgeCause, OutcomeKind, Parallel, PreparedCall, Preview, QuestionAsked, QuestionKind, QuestionOption, Remedy,
-    ToolName, ToolSpec, Verdict, VerdictReason,
+    ToolName, ToolSpec, UnaskedChange, Verdict, VerdictReason,
 };
 
 use crate::call::CallApproval;
@@ -223,10 +223,13 @@ impl Draft<'_> {
     }
 }
 
-/// Whether all calls of the turn were denied, and the request does not say exactly what to change.
+/// Whether all calls of the turn were denied because the request does not say exactly what to change.
 fn was_denied_as_unclear(run: &Run) -> bool {
-    let is_denied = |call: &Call| call.state == CallState::Finished(OutcomeKind::Denied);
-    run.is_unclear_order() && !run.calls().is_empty() && run.calls().iter().all(is_denied)
+    let unclear = VerdictReason::Unasked { change: UnaskedChange::Unclear {} };
+    let is_denied = |call: &Call| {
+        call.state == CallState::Finished(OutcomeKind::Denied) && call.request.because.as_ref() == Some(&unclear)
+    };
+    !run.calls().is_empty() && run.calls().iter().all(is_denied)
 }
 
 /// Returns why a call that needs approval was not run where nobody can answer, and what a person could change about

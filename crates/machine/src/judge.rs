@@ -79,6 +79,8 @@ pub(crate) struct JudgedReply<'a> {
     pub(crate) offer: &'a [ToolSpec],
     /// Whether the model's calls are scripts, which can compute.
     pub(crate) writes_scripts: bool,
+    /// Whether the request does not say exactly what to change, so that a person is asked before it is done.
+    pub(crate) is_unclear_order: bool,
     /// The history, in which earlier runs may have read a file.
     pub(crate) history: &'a [Message],
 }
@@ -111,7 +113,7 @@ pub(crate) fn judge(judged: &JudgedReply<'_>) -> Judgement {
 fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
     let evidence = judged.evidence;
     // Where it is not clear what to change, words are all that can be expected.
-    if evidence.is_unclear_order() && !evidence.has_effects() && !answer_claims_change(judged.text) {
+    if judged.is_unclear_order && !evidence.has_effects() && !answer_claims_change(judged.text) {
         return None;
     }
     let wants_change = asks_for_change(evidence, request);
@@ -146,9 +148,10 @@ fn asks_for_change(evidence: &RunEvidence, request: &RequestReading) -> bool {
     }
 }
 
-/// Whether nothing was changed. New folders are nothing where the request is about files.
+/// Whether nothing was changed. New folders are nothing where files are to be moved.
 fn has_changed_nothing(evidence: &RunEvidence, request: &RequestReading) -> bool {
-    !evidence.has_effects() || !request.existing.is_empty() && evidence.only_made_folders()
+    let is_about_files = request.may_replace_files && !request.existing.is_empty();
+    !evidence.has_effects() || is_about_files && evidence.only_made_folders()
 }
 
 /// Whether the model has been given this file's text: with the message, or by a call of an earlier run.

@@ -192,7 +192,8 @@ impl Draft<'_> {
     pub(crate) fn judged(&self, run: &Run, text: &str) -> Judgement {
         let history = &self.state.transcript.history;
         let (evidence, offer) = (run.evidence.as_ref(), self.offered());
-        judge(&JudgedReply { text, evidence, offer, writes_scripts: writes_scripts(run), history })
+        let (writes_scripts, is_unclear_order) = (writes_scripts(run), run.is_unclear_order());
+        judge(&JudgedReply { text, evidence, offer, writes_scripts, is_unclear_order, history })
     }
 
     /// Returns the tools that the run offers.

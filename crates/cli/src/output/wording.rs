@@ -58,16 +58,21 @@ pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSetti
 
 /// The same, for a command that calls a model: with the flags that it needs again.
 pub(crate) fn model_command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
-    let RepeatedFlags { model, base_url, dialects, allow, deny } = &place.again;
+    let RepeatedFlags { model, base_url, mode, sandbox, dialects, allow, deny } = &place.again;
     let dialects = dialects.iter().map(|dialect| dialect_name(*dialect)).collect::<Vec<_>>().join(",");
-    let dialects = Some(dialects).filter(|names| !names.is_empty());
-    let flag = |name: &'static str| move |value: &String| format!(" {name} {}", quoted(value));
-    let again: String = (model.iter().map(flag("--model")))
-        .chain(base_url.iter().map(flag("--base-url")))
-        .chain(dialects.iter().map(flag("--dialect")))
-        .chain(allow.iter().map(flag("--allow")))
-        .chain(deny.iter().map(flag("--deny")))
-        .collect();
+    // A run that goes on writes its calls as it began.
+    let dialects = Some(dialects.as_str()).filter(|names| !names.is_empty() && verb != "resume");
+    let one = |name: &'static str, value: Option<&str>| value.map(|value| format!(" {name} {}", quoted(value)));
+    let single = [
+        one("--model", model.as_deref()),
+        one("--base-url", base_url.as_deref()),
+        one("--dialect", dialects),
+        one("--mode", mode.map(ModeSetting::as_str)),
+        one("--sandbox", sandbox.map(SandboxMode::as_str)),
+    ];
+    let allowed = allow.iter().filter_map(|rule| one("--allow", Some(rule)));
+    let denied = deny.iter().filter_map(|rule| one("--deny", Some(rule)));
+    let again: String = single.into_iter().flatten().chain(allowed).chain(denied).collect();
     command_for(verb, key, &format!("{flags}{again}"), place)
 }
 

@@ -10,7 +10,7 @@ use windlass_vocab::{
 
 use super::named_files::name_tokens;
 use super::replaced_text::files_with_replaced_text;
-use super::vague_order::{is_vague_order, names_nothing};
+use super::vague_order::names_nothing;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;
@@ -128,11 +128,6 @@ impl RunEvidence {
         self.request.shown_files.extend(shown);
         self.request.names_nothing = names_nothing(&self.request.text, overview);
         self.request.to_replace_in = files_with_replaced_text(&self.request.text, overview);
-    }
-
-    /// Whether the request orders a change and does not say exactly which.
-    pub(super) fn is_unclear_order(&self) -> bool {
-        self.request.names_nothing || is_vague_order(&self.request.text, self.files.len())
     }
 
     /// Adds files that are known to exist.

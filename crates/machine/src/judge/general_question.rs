@@ -3,7 +3,7 @@
 
 use windlass_vocab::WorkspaceOverview;
 
-use super::language::{begins_with, has_phrase, plain};
+use super::language::{begins_with, contains_words, has_phrase, plain};
 use super::request::{RequestKind, read_request};
 use super::topic::{shares_topic, topic_words};
 
@@ -17,18 +17,35 @@ pub(super) fn is_general_question(request: &str, overview: &WorkspaceOverview) -
     }
     let lower = plain(request);
     let is_greeting = begins_with(&lower, |language| &language.talk);
-    asks_about_word(&lower) || (is_greeting || topic_words(&lower).next().is_some()) && !shares_topic(&lower, overview)
+    word_asked_about(&lower).is_some_and(|word| !explains(overview, word))
+        || (is_greeting || topic_words(&lower).next().is_some()) && !shares_topic(&lower, overview)
 }
 
-/// Whether a question in lower case is about a word: "What does RSVP mean?", "What is the plural of goose?"
-fn asks_about_word(question: &str) -> bool {
-    let words: Vec<&str> = question
-        .split(|letter: char| !letter.is_alphanumeric() && letter != '\'')
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_meaning =
-        matches!(words.as_slice(), ["what", "does", _, "mean"] | ["was", "bedeutet", _] | ["was", "heißt", _]);
-    is_meaning || has_phrase(question, |language| &language.about_words)
+/// Returns the word that a question in lower case is about: "What does RSVP mean?", "How do you spell Porto?"
+fn word_asked_about(question: &str) -> Option<&str> {
+    let words: Vec<&str> =
+        question.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    match words.as_slice() {
+        ["what", "does", word, "mean"]
+        | ["what", "does", word, "stand", "for"]
+        | ["was", "bedeutet" | "heißt", word] => Some(word),
+        [.., word] if has_phrase(question, |language| &language.about_words) => Some(word),
+        [..] => None,
+    }
+}
+
+/// Whether a file may explain a word: its name has it, or what follows the word in a text does.
+fn explains(overview: &WorkspaceOverview, word: &str) -> bool {
+    let is_explained = |after: &str| {
+        let after = after.trim_start();
+        let verbs = ["means", "stands", "is "];
+        after.starts_with([':', '=', '(', ',', '-', '–', '|']) || verbs.iter().any(|verb| after.starts_with(verb))
+    };
+    overview.files.iter().any(|file| {
+        let text = plain(file.text.as_deref().unwrap_or_default());
+        let mut followed = text.match_indices(word).map(|(at, _)| &text[at + word.len()..]);
+        contains_words(&plain(&file.path), word) || followed.any(is_explained)
+    })
 }
 
 #[cfg(test)]
@@ -60,9 +77,13 @@ mod tests {
             ("How old is Bo?", true),
             ("What does Faro mean?", true),
             ("What does the port in mail mean for the host?", false),
-            ("What is the plural of trip?", true),
+            ("What does port mean?", false),
+            ("What does mail stand for?", false),
+            ("Which word in the trips rhymes with Porto?", false),
+            ("What's here?", false),
+            ("How old is the moon? Just tell me here.", true),
             ("How do you spell Porto?", true),
-            ("Was bedeutet Host?", true),
+            ("Was bedeutet Faro?", true),
             ("What is the a?", false),
             ("Which of the files is the oldest?", false),
             ("Change the port to 25.", false),

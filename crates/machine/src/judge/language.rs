@@ -45,6 +45,8 @@ pub(super) struct Language {
     pub(super) altering_verbs: Phrases,
     /// Verbs that are in no list above, or in `change_verbs`, and ask for something new: "add".
     pub(super) adding_verbs: Phrases,
+    /// Of the verbs that ask for a change, the ones that may mean something new: "set up".
+    pub(super) setting_verbs: Phrases,
     /// Phrases in orders to change what is there whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
     /// Words of orders that say how any text or folder is changed, whatever it is about: "the comments", "upper case".
@@ -71,6 +73,8 @@ pub(super) struct Language {
     pub(super) target_before: Phrases,
     /// The same, where the file may exist already.
     pub(super) target_into: Phrases,
+    /// Words of sentences that ask for a text to be replaced.
+    pub(super) replace_verbs: Phrases,
     /// Words between a text and the one that replaces it: "becomes".
     pub(super) replaced_by: Phrases,
     /// Words for things in a text that have a name: "function".
@@ -79,6 +83,8 @@ pub(super) struct Language {
     pub(super) work_nouns: Phrases,
     /// Statements that ask for a change: "has to be".
     pub(super) demands: Phrases,
+    /// Words between a file's name and its new one: "a.txt becomes b.txt".
+    pub(super) renamed_by: Phrases,
     /// Words of statements that ask for none: "stays".
     pub(super) stays: Phrases,
     /// Words for files and folders.
@@ -99,9 +105,13 @@ pub(super) struct Language {
     pub(super) talk: Phrases,
     /// Words for the place where the work is.
     pub(super) places: Phrases,
+    /// Phrases with such a word that mean the conversation: "tell me here".
+    pub(super) in_answer: Phrases,
     /// Words that exclude the files named beside them.
     pub(super) exclusions: Phrases,
-    /// Of these, the ones that begin a clause without a comma.
+    /// Phrases with such words that exclude nothing: "don't forget".
+    pub(super) inclusions: Phrases,
+    /// Of the words that exclude, the ones that begin a clause without a comma.
     pub(super) clause_words: Phrases,
     /// Words of requests that a listing answers, without reading files.
     pub(super) listing_words: Phrases,

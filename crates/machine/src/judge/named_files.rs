@@ -11,27 +11,42 @@ const PATTERN_FILES: usize = 20;
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
 /// that is named only to be excluded is left out.
 pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for clause in sentences(text).filter(|sentence| !leaves_files_alone(sentence)).flat_map(clauses) {
-        // A word such as "not" excludes the names behind it. Names are no such words: `leave.csv`.
-        let excluded = |words: &str| has_phrase(&plain(words), |language| &language.exclusions);
-        let (mut words, mut rest) = (String::new(), clause);
-        for token in name_tokens(clause) {
-            let (before, after) = rest.split_once(token).unwrap_or((rest, ""));
-            words.push_str(before);
-            rest = after;
-            let file = meant(token, files);
-            words.push_str(if file.is_some() || is_file_name(token) { " " } else { token });
-            found.extend(file.filter(|_| !excluded(&words)).cloned());
+    let mut named: Vec<String> = Vec::new();
+    let (mut matched, mut left_out) = (Vec::new(), BTreeSet::new());
+    for sentence in sentences(text) {
+        if leaves_files_alone(sentence) {
+            left_out.extend(name_tokens(sentence).filter_map(|token| meant(token, files)).cloned());
+            continue;
         }
-        words.push_str(rest);
-        if !excluded(&words) {
-            found.extend(by_pattern(clause, files));
+        for clause in clauses(sentence) {
+            // A word such as "not" excludes the names behind it. Names are no such words: `leave.csv`.
+            let (mut words, mut rest) = (String::new(), clause);
+            for token in name_tokens(clause) {
+                let (before, after) = rest.split_once(token).unwrap_or((rest, ""));
+                words.push_str(before);
+                rest = after;
+                let file = meant(token, files);
+                words.push_str(if file.is_some() || is_file_name(token) { " " } else { token });
+                let Some(file) = file.cloned() else { continue };
+                if excludes(&words) { left_out.extend([file]) } else { named.push(file) }
+            }
+            words.push_str(rest);
+            if !excludes(&words) {
+                matched.extend(by_pattern(clause, files));
+            }
         }
     }
+    // What is named counts more than what a pattern matches.
+    named.extend(matched.into_iter().filter(|path| !left_out.contains(path)));
     let mut seen = BTreeSet::new();
-    found.retain(|path| seen.insert(path.clone()));
-    found
+    named.retain(|path| seen.insert(path.clone()));
+    named
+}
+
+/// Whether words before the name of a file exclude it.
+fn excludes(words: &str) -> bool {
+    let words = plain(words);
+    has_phrase(&words, |language| &language.exclusions) && !has_phrase(&words, |language| &language.inclusions)
 }
 
 /// Whether a sentence only says that files stay as they are: "a.txt stays."

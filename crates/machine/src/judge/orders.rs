@@ -97,7 +97,7 @@ fn bare(word: &str) -> String {
 /// Whether the words before this one say that a file which exists gets this name: "a.txt becomes b.txt".
 fn is_renamed_there(words: &[(String, &str)], place: usize, files: &BTreeSet<String>) -> bool {
     let [.., (_, file), (verb, _)] = words.get(..place).unwrap_or_default() else { return false };
-    is_one_of(verb, |language| &language.demands) && name_tokens(file).any(|token| meant(token, files).is_some())
+    is_one_of(verb, |language| &language.renamed_by) && name_tokens(file).any(|token| meant(token, files).is_some())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

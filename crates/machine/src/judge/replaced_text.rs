@@ -7,34 +7,63 @@ use windlass_vocab::WorkspaceOverview;
 
 use super::language::{contains_words, has_phrase, is_one_of, plain};
 use super::named_files::{existing_files, is_file_name, name_tokens, names_folder_of, sentences};
+use super::request::read_request;
+use crate::file_names::names_file;
 
 /// Shorter texts are in many files that are not meant.
 const SHORTEST: usize = 3;
 
-/// Returns the files that have a text which the request asks to be replaced there.
+/// Returns the files that have a text which the request asks to be replaced there, and do not have the new one. Where it also
+/// asks for files to be written or copied, it does not say which of them are meant.
 pub(super) fn files_with_replaced_text(request: &str, overview: &WorkspaceOverview) -> Vec<String> {
-    let replaced: Vec<String> = sentences(request).filter_map(replaced_text).collect();
     let files: BTreeSet<String> = overview.files.iter().map(|file| file.path.clone()).collect();
+    let copies = request.split_whitespace().any(|word| is_one_of(&plain(word), |language| &language.copy_verbs));
+    let replacements: Vec<Replacement> = sentences(request).filter_map(Replacement::of).collect();
+    if replacements.is_empty() || copies || !read_request(request, &files).to_write.is_empty() {
+        return Vec::new();
+    }
     let named = existing_files(request, &files);
-    let is_everywhere = named.is_empty()
-        && !files.iter().any(|path| names_folder_of(request, path))
-        && has_phrase(&plain(request), |language| &language.everywhere_words);
-    let is_meant = |path: &String| is_everywhere || named.contains(path) || names_folder_of(request, path);
-    let has_it = |text: &String| replaced.iter().any(|replaced| contains_words(text, replaced));
-    let found = overview.files.iter().filter(|file| is_meant(&file.path) && file.text.as_ref().is_some_and(has_it));
+    let is_kept_out = |path: &str| names_file(request, path) && !named.iter().any(|known| known == path);
+    let in_folder = |path: &str| names_folder_of(request, path);
+    let names_place = !named.is_empty() || files.iter().any(|path| in_folder(path));
+    let is_everywhere = !names_place && has_phrase(&plain(request), |language| &language.everywhere_words);
+    let found = overview.files.iter().filter(|file| {
+        let Some(text) = &file.text else { return false };
+        let is_named = named.contains(&file.path);
+        let is_meant = |replacement: &&Replacement<'_>| {
+            is_named || !replacement.is_by_name && (is_everywhere || in_folder(&file.path))
+        };
+        let has_old = |replacement: &Replacement<'_>| {
+            contains_words(text, replacement.old) && !contains_words(text, replacement.new)
+        };
+        replacements.iter().filter(is_meant).any(has_old) && !is_kept_out(&file.path)
+    });
     found.map(|file| file.path.clone()).collect()
 }
 
-/// Returns the text that a sentence asks to be replaced by one that it writes out.
-fn replaced_text(sentence: &str) -> Option<String> {
-    let parts = parts(sentence);
-    let is_new = |place: &usize| parts.get(place + 1).is_some_and(RequestPart::is_exact);
-    let mut links = (1..parts.len()).filter(|place| parts.get(*place).is_some_and(RequestPart::is_link));
-    let before = parts.get(..links.find(is_new)?)?;
-    let old = before.iter().rev().find(|part| part.is_exact()).or_else(|| renamed_thing(before))?;
-    let is_telling = old.text.chars().count() >= SHORTEST
-        && old.text.contains(|letter: char| letter.is_alphabetic() || letter == '#');
-    is_telling.then(|| old.text.to_owned())
+/// A text that a sentence asks to be replaced by one that it writes out.
+struct Replacement<'s> {
+    old: &'s str,
+    new: &'s str,
+    /// Whether the old text is only the name of a thing, which may be another thing's elsewhere.
+    is_by_name: bool,
+}
+
+impl<'s> Replacement<'s> {
+    fn of(sentence: &'s str) -> Option<Self> {
+        let lower = plain(sentence);
+        let parts = parts(sentence);
+        let is_new = |place: &usize| parts.get(place + 1).is_some_and(RequestPart::is_exact);
+        let mut links = (1..parts.len()).filter(|place| parts.get(*place).is_some_and(RequestPart::is_link));
+        let link = links.find(is_new)?;
+        let (before, new) = (parts.get(..link)?, parts.get(link + 1)?.text);
+        let exact = before.iter().rev().find(|part| part.is_exact());
+        let old = exact.or_else(|| renamed_thing(before))?.text;
+        let is_telling =
+            old.chars().count() >= SHORTEST && old.contains(|letter: char| letter.is_alphabetic() || letter == '#');
+        let replaces = has_phrase(&lower, |language| &language.replace_verbs);
+        (replaces && is_telling).then_some(Self { old, new, is_by_name: exact.is_none() })
+    }
 }
 
 /// Returns what is renamed: the word behind "rename" and what it is called, "the function".
@@ -55,10 +84,10 @@ struct RequestPart<'s> {
 }
 
 impl RequestPart<'_> {
-    /// Whether it stands for itself, and not for what it means. The name of a file does not.
+    /// Whether it stands for itself, and not for what it means. The name of a file or folder does not.
     fn is_exact(&self) -> bool {
         let is_written_out = self.text.contains(|letter: char| !letter.is_alphabetic() && !"-'’".contains(letter));
-        let is_file = name_tokens(self.text).any(is_file_name);
+        let is_file = name_tokens(self.text).any(is_file_name) || self.text.ends_with('/');
         !is_file && (self.is_quoted || is_written_out)
     }
 
@@ -115,6 +144,20 @@ mod tests {
                 "Rename the function mooring in plan.md to berth_of, there and in boats/anna.txt.",
                 vec!["boats/anna.txt", "plan.md"],
             ),
+            (
+                "Replace \"Old Pier\" by \"New Pier\" in the folder boats. Leave berta.txt alone.",
+                vec!["boats/anna.txt"],
+            ),
+            (
+                "Change \"Old Pier\" to \"New Pier\" everywhere except in plan.md.",
+                vec!["boats/anna.txt", "boats/berta.txt"],
+            ),
+            ("Replace \"Old Pier\" by \"mooring\" in the folder boats.", vec!["boats/berta.txt"]),
+            ("Rename the function mooring to berth_of in the folder boats.", vec![]),
+            ("Copy plan.md to new.md and replace \"Old Pier\" by \"New Pier\" there.", vec![]),
+            ("How far is it from \"Old Pier\" to \"New Pier\", by plan.md?", vec![]),
+            ("Compare \"Old Pier\" with \"New Pier\" in plan.md.", vec![]),
+            ("Set `Harbour` to `Mill Quay` in all files in boats.", vec![]),
             ("Rename boats/anna.txt to boats/anna_2.txt", vec![]),
             ("Replace the harbour by another one in plan.md.", vec![]),
             ("Set the fee in plan.md to 30.", vec![]),

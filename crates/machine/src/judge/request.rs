@@ -128,8 +128,9 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
     if reading.kind == RequestKind::Other && asks && !orders {
         reading.kind = RequestKind::Question;
     }
-    let by_words =
-        has_phrase(&lower, |language| &language.places) || has_phrase(&lower, |language| &language.file_nouns);
+    let names_place =
+        has_phrase(&lower, |language| &language.places) && !has_phrase(&lower, |language| &language.in_answer);
+    let by_words = names_place || has_phrase(&lower, |language| &language.file_nouns);
     reading.is_about_files =
         by_words || !reading.existing.is_empty() || !reading.to_write.is_empty() || reading.kind == RequestKind::Change;
     reading.is_talk = reading.kind == RequestKind::Other

@@ -162,6 +162,7 @@ fn judgement_of(labelled: &Labelled, offer: &[ToolSpec]) -> (&'static str, Judge
         evidence: &labelled.evidence,
         offer,
         writes_scripts: labelled.writes_scripts,
+        is_unclear_order: false,
         history: &[],
     };
     let judgement = judge(&judged);
@@ -258,6 +259,7 @@ fn files_that_are_surely_left_are_named() {
         ),
         ("Move the .txt files into a folder fleet.", vec![("fleet", folder())], nothing()),
         ("Create a folder fleet.", vec![("fleet", folder())], Judgement::Complete),
+        ("Create a folder for each name in boats/anna.txt.", vec![("fleet", folder())], Judgement::Complete),
     ] {
         let shown =
             |path: &str| OverviewFile { path: path.to_owned(), size: 9, text: Some("Old Pier\n".into()), origin: None };
@@ -268,8 +270,14 @@ fn files_that_are_surely_left_are_named() {
         let changes = changed.into_iter().map(|(path, change)| (path.to_owned(), change)).collect();
         let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
         evidence.files_changed(&FilesChanged { call, changes, unseen: None });
-        let judged =
-            JudgedReply { text: "Done.", evidence: &evidence, offer: &tools(), writes_scripts: true, history: &[] };
+        let judged = JudgedReply {
+            text: "Done.",
+            evidence: &evidence,
+            offer: &tools(),
+            writes_scripts: true,
+            is_unclear_order: false,
+            history: &[],
+        };
         assert_eq!(judge(&judged), expected, "{request}");
     }
 }

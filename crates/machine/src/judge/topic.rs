@@ -33,9 +33,12 @@ fn tells_topic(word: &str) -> bool {
     !is_common && word.chars().count() > 1
 }
 
-/// Returns a word without the end that its forms differ in.
+/// Returns a word without the end that its forms differ in: "cherries", "eggs".
 fn stem(word: &str) -> &str {
     let letters = word.chars().count();
-    let kept = letters.saturating_sub(2).max(SHORTEST);
+    if letters <= SHORTEST {
+        return word.strip_suffix('s').unwrap_or(word);
+    }
+    let kept = if word.ends_with("ies") { letters - 3 } else { letters.saturating_sub(2).max(SHORTEST) };
     word.char_indices().nth(kept).map_or(word, |(end, _)| &word[..end])
 }

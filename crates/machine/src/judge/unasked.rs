@@ -4,16 +4,18 @@ use std::collections::BTreeSet;
 
 use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 
-use super::evidence::is_by_product;
+use super::evidence::{RequestWords, is_by_product};
 use super::named_files::{existing_files, names_folder_of};
 use super::request::{RequestKind, read_request};
+use super::vague_order::is_vague_order;
 use crate::control::Run;
 use crate::file_names::names_file;
 
 impl Run {
     /// Returns the files that a script changed though the request did not ask for it, and that are restored: those it lost,
-    /// and those that the request does not name, where it also changed one that it names; where the request speaks of
-    /// several files, only those that the script names. Later requests go on with what was said before.
+    /// those that are to be left alone, and those that the request does not name, where it also changed one that it names;
+    /// where the request speaks of several files, only those that the script names. Later requests go on with what was said
+    /// before.
     #[must_use]
     pub fn unasked_by_script(&self, script: &str, changes: &Changes) -> Vec<String> {
         if self.policy().unasked_changes == UnaskedChanges::Allow || !self.is_first_request() {
@@ -26,7 +28,10 @@ impl Run {
         let edited = changes.iter().filter(|(path, change)| is_edited(change) && is_chosen(path));
         let edited = edited.map(|(path, _)| path.as_str());
         let is_on_it = changes.keys().any(|path| is_named(text, path));
-        let edited = if is_on_it { self.unnamed_changes(edited) } else { Vec::new() };
+        let mut edited = if is_on_it { self.unnamed_changes(edited) } else { Vec::new() };
+        let was_there = changes.iter().filter(|(_, change)| is_edited(change)).map(|(path, _)| path);
+        let kept_out: Vec<String> = was_there.filter(|path| is_kept_out(text, path)).cloned().collect();
+        edited.extend(kept_out.into_iter().filter(|path| !edited.contains(path)).collect::<Vec<_>>());
         [self.lost_by_script(changes, &edited), edited].concat()
     }
 
@@ -77,6 +82,10 @@ impl Run {
         if self.is_unclear_order() {
             return Some(UnaskedChange::Unclear {});
         }
+        let mut existing = changes.iter().filter(|path| self.evidence.files.contains(path.trim_start_matches("./")));
+        if let Some(path) = existing.find(|path| self.is_first_request() && is_kept_out(request, path)) {
+            return Some(UnaskedChange::NotNamed { path: path.clone() });
+        }
         let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));
         if let Some(path) = unnamed {
             return Some(UnaskedChange::Deletes { path: path.clone() });
@@ -91,7 +100,9 @@ impl Run {
     /// Whether the request does not say exactly what to change, and the policy asks before that is done.
     pub(crate) fn is_unclear_order(&self) -> bool {
         let asks = self.policy().unasked_changes == UnaskedChanges::Ask;
-        asks && self.is_first_request() && self.evidence.is_unclear_order()
+        let RequestWords { names_nothing, text, .. } = &self.evidence.request;
+        let is_unclear = || *names_nothing || is_vague_order(text, self.evidence.files.len());
+        asks && self.is_first_request() && is_unclear()
     }
 
     /// Returns those of these files that exist and that the request does not name. They count where one that it names is
@@ -115,6 +126,11 @@ fn is_mentioned(request: &str, path: &str) -> bool {
     is_named(request, path)
         || names_file(request, path)
         || folders.into_iter().any(|folder| names_file(request, folder))
+}
+
+/// Whether a request names this file only to leave it alone: "but not b.txt", "b.txt stays".
+fn is_kept_out(request: &str, path: &str) -> bool {
+    names_file(request, path.trim_start_matches("./")) && !is_named(request, path)
 }
 
 /// Whether a request names this file, by its path, its name or a pattern.

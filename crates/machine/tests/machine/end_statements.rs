@@ -2,23 +2,20 @@
 
 use windlass_machine::{Effect, Fact, PlannedStep};
 use windlass_vocab::{
-    Answer, AnsweredBy, Attendance, CallId, Change, EffectClass, EndReason, FileState, FilesChanged, Hash,
-    MissingChange, OutcomeKind, OverviewFile, PinnedContext, Planning, Policy, QuestionOption, ReplyFault, RunId,
-    TurnId, Verdict, WorkspaceOverview,
+    Answer, AnsweredBy, CallId, Change, EffectClass, EndReason, FileState, FilesChanged, Hash, MissingChange,
+    OutcomeKind, OverviewFile, PinnedContext, Planning, Policy, QuestionOption, ReplyFault, RunId, TurnId,
+    UnaskedChange, Verdict, VerdictReason, WorkspaceOverview,
 };
 
 use crate::support::{COMMAND, Move, World, call, policy};
 
 /// Returns a run of `local-model` on this request, in a workspace with `a.txt` and `b.txt`.
 fn world(request: &'static str, script: Vec<Move>) -> World {
-    started(World::new("local-model", script), request)
-}
-
-/// Starts a run on this request, in the same workspace.
-fn started(mut world: World, request: &'static str) -> World {
+    let mut world = World::new("local-model", script);
     world.say(request);
     let context = PinnedContext { prefix: "You are a test.".into(), offer: world.specs(), ..PinnedContext::default() };
-    let file = |path: &str| OverviewFile { path: path.to_owned(), size: 1, text: None, origin: None };
+    let text = Some("one\ntwo\n".to_owned());
+    let file = |path: &str| OverviewFile { path: path.to_owned(), size: 1, text: text.clone(), origin: None };
     let files = ["a.txt", "b.txt"].map(file).to_vec();
     let overview = WorkspaceOverview { files, is_for_judge: true, ..<_>::default() };
     world.put(Fact::Pinned(context, Some(Box::new(overview))));
@@ -56,9 +53,7 @@ fn a_file_made_in_place_of_the_change_of_another_is_sent_back() {
 fn a_claim_after_a_denied_call_is_sent_back_and_corrected() {
     let denied = call(COMMAND, EffectClass::Once).coming_out(OutcomeKind::Denied);
     let script = vec![Move::Calls(vec![denied]), Move::Text("I have deleted b.txt.")];
-    let mut world = World::new("local-model", script);
-    world.run_settings.attendance = Attendance::Attended;
-    let mut world = started(world, "Tidy this up as we agreed.");
+    let mut world = world("Tidy this up as we agreed.", script);
     let ended = world.finish();
     assert!(world.nudges().iter().any(|nudged| nudged.faults == [ReplyFault::CallsFailed {}]));
     assert_eq!(ended.reason, EndReason::Unfinished);
@@ -68,21 +63,26 @@ fn a_claim_after_a_denied_call_is_sent_back_and_corrected() {
 // proves X4, S1: where nobody can say what is meant, a run asks instead of trying on; words without a claim are an answer
 #[test]
 fn an_order_that_is_not_clear_ends_with_a_question_where_nobody_is_there() {
-    let denied = call(COMMAND, EffectClass::Once).coming_out(OutcomeKind::Denied);
-    for (attendance, request, reason) in [
-        (Attendance::Unattended, "Tidy this up as we agreed.", EndReason::Asked),
-        (Attendance::Attended, "Tidy this up as we agreed.", EndReason::Completed),
-        (Attendance::Unattended, "Set x to 2 in a.txt.", EndReason::Completed),
+    let unclear = UnaskedChange::Unclear {};
+    let asks = |change: UnaskedChange| {
+        call(COMMAND, EffectClass::Once).judged(Verdict::Ask).because(VerdictReason::Unasked { change })
+    };
+    for (request, because, reason) in [
+        ("Fix the figures, please.", unclear.clone(), EndReason::Asked),
+        ("Tidy this up as we agreed.", unclear, EndReason::Asked),
+        ("Which one?", UnaskedChange::InAnswer {}, EndReason::Completed),
     ] {
-        let script =
-            vec![Move::Calls(vec![denied.clone()]), Move::Text("Which of them do you mean, a.txt or b.txt? Done.")];
-        let mut world = World::new("local-model", script);
-        world.run_settings.attendance = attendance;
-        let ended = started(world, request).finish();
-        assert_eq!(ended.reason, reason, "{attendance:?} {request}");
+        let script = vec![Move::Calls(vec![asks(because.clone())]), Move::Text("Do you mean a.txt or b.txt?")];
+        let mut world = world(request, script);
+        let run = world.state.control.run.as_ref().expect("a run");
+        assert_eq!(run.unasked_change(&["a.txt".to_owned()], &[]), Some(because), "{request}");
+        let ended = world.finish();
+        assert_eq!(ended.reason, reason, "{request}");
         let asks = ended.answer.starts_with("The request does not say exactly what to change");
         assert_eq!(asks, reason == EndReason::Asked, "{}", ended.answer);
     }
+    let mut world = world("Fix the figures, please.", vec![Move::Text("Which figures are meant?")]);
+    assert_eq!((world.finish().reason, world.nudges().len()), (EndReason::Completed, 0));
 }
 
 // proves S3, L3: steps that end without doing anything do not complete a request

@@ -166,6 +166,12 @@ fn changes_that_were_not_asked_for_need_a_person() {
     assert_eq!(unasked("local-model", "Delete all .txt files", &prices, &prices), None);
     assert_eq!(unasked("local-model", "Set apples to 3 in prices.txt", &prices, &[]), None);
     assert_eq!(unasked("local-model", "Can you fix the prices?", &prices, &[]), None);
+    let world =
+        with_files(World::new("local-model", vec![]), "Set x to 2 in a.txt but not in b.txt.", &["a.txt", "b.txt"]);
+    let run = world.state.control.run.as_ref().expect("a run");
+    let kept_out = Some(UnaskedChange::NotNamed { path: "b.txt".into() });
+    assert_eq!(run.unasked_change(&["b.txt".to_owned()], &[]), kept_out);
+    assert_eq!(run.unasked_change(&["a.txt".to_owned()], &[]), None);
 }
 
 // proves X4: of a script's changes, the files are restored that the request did not ask to lose or change
@@ -230,6 +236,9 @@ fn what_a_script_did_unasked_is_known_by_the_comparison() {
             vec!["c.md"],
         ),
         ("Set x to 2 in a.txt, everywhere.", names_b, both(), vec![]),
+        ("Set x to 2 in a.txt but not in b.txt.", names_b, both(), vec!["b.txt"]),
+        ("Every x in all .txt files becomes y. b.txt stays.", "", both(), vec!["b.txt"]),
+        ("Set x to 2 in a.txt. Don't forget b.txt.", names_b, both(), vec![]),
         ("Set x to 2 in a.txt and b.txt.", names_b, both(), vec![]),
         ("Fix the program.", names_b, both(), vec![]),
     ] {

@@ -5,13 +5,15 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use windlass_sandbox::SandboxMode;
 use windlass_vocab::Dialect;
 
 use super::durability::DurabilitySetting;
 use super::flags::Flags;
+use super::mode::ModeSetting;
 use super::origin::Sourced;
 
-/// Where sessions are kept: all the settings of commands that call no model.
+/// Where sessions are kept, and how a person goes on with them: all the settings of commands that call no model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlaceSettings {
     /// The folder the tools work in, without symlinks.
@@ -26,13 +28,17 @@ pub struct PlaceSettings {
     pub closed: Vec<PathBuf>,
 }
 
-/// Flags that say which model is called and what it may do: a session does not remember them.
+/// Flags that say which model is called, how, and what it may do: a session does not remember them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepeatedFlags {
     /// `--model`
     pub model: Option<String>,
-    /// `--base-url`, unless a password is in it.
+    /// `--base-url`, unless a password or a key may be in it.
     pub base_url: Option<String>,
+    /// `--mode`
+    pub mode: Option<ModeSetting>,
+    /// `--sandbox`
+    pub sandbox: Option<SandboxMode>,
     /// `--dialect`, each
     pub dialects: Vec<Dialect>,
     /// `--allow`, each
@@ -45,7 +51,9 @@ impl From<&Flags> for RepeatedFlags {
     fn from(flags: &Flags) -> Self {
         Self {
             model: flags.model.clone(),
-            base_url: flags.base_url.clone().filter(|url| !url.contains('@')),
+            base_url: flags.base_url.clone().filter(|url| !url.contains(['@', '?'])),
+            mode: flags.mode,
+            sandbox: flags.sandbox,
             dialects: flags.dialects.clone(),
             allow: flags.allow.clone(),
             deny: flags.deny.clone(),

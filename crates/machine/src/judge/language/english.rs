@@ -22,6 +22,7 @@ pub(super) static ENGLISH: Language = Language {
         rearrange; improve; bring; throw",
     ),
     adding_verbs: Phrases::new("add; append; insert; copy; implement"),
+    setting_verbs: Phrases::new("set; build; save; merge; split; copy; restore; undo; revert; switch"),
     unclear_phrases: Phrases::new(
         "what is not needed; what isn't needed; that is not needed; that isn't needed; that are not needed; \
         nobody needs; no one needs; what i don't need; what we don't need; i don't use; we don't use; \
@@ -48,8 +49,11 @@ pub(super) static ENGLISH: Language = Language {
         lower case; lowercase; indent; indentation; syntax; duplicate; duplicates; empty; ending; endings; extension; \
         extensions; subfolder; subfolders; flatten; word; words; sentence; sentences; paragraph; paragraphs; alphabetically; \
         alphabetical; ascending; descending; oldest; newest; older; newer; largest; smallest; longest; shortest; latest; \
-        negative; double; percent; total; totals; sum; test; tests; build; crash; bug; error; errors; code; script; \
-        function; program",
+        negative; double; percent; total; totals; sum; test; tests; build; crash; bug; bugs; error; errors; code; script; \
+        scripts; function; functions; program; programs; typo; typos; spelling; grammar; punctuation; mistake; mistakes; \
+        misspelt; misspelled; type hints; warnings; imports; unused; case; kebab-case; snake_case; python; javascript; \
+        typescript; rust; java; markdown; html; css; json; csv; yaml; xml; sql; pdf; text files; images; pictures; photos; \
+        tables; lists; licence; license; folder; folders; directory; directories",
     ),
     file_verbs: Phrases::new("create; make; write; save"),
     other_meanings: Phrases::new(
@@ -74,6 +78,7 @@ pub(super) static ENGLISH: Language = Language {
         "file; called; named; to; into; as; in; at; a; an; the; new; script; document; page; module",
     ),
     target_into: Phrases::new("to; into; as"),
+    replace_verbs: Phrases::new("replace; change; rename; becomes; become"),
     replaced_by: Phrases::new("to; by; with; into; becomes; become"),
     named_things: Phrases::new(
         "function; method; class; module; variable; constant; parameter; argument; field; key; column; setting; option; user",
@@ -84,6 +89,7 @@ pub(super) static ENGLISH: Language = Language {
         must become; should say; has to say; must say; needs to say; should read; should have; must have; should contain; \
         must contain",
     ),
+    renamed_by: Phrases::new("becomes; become"),
     stays: Phrases::new(
         "stay; stays; remain; remains; untouched; unchanged; left alone; as it is; as they are; hands off; keep away",
     ),
@@ -104,8 +110,7 @@ pub(super) static ENGLISH: Language = Language {
         word; words; long; short; good; best; first; last; next; over; under; between; after; before",
     ),
     about_words: Phrases::new(
-        "stand for; stands for; plural of; opposite of; synonym of; synonym for; synonyms for; another word for; rhymes with; \
-        do you spell; do i spell; is spelt; do you say; do you pronounce",
+        "plural of; opposite of; synonym of; synonym for; another word for; do you spell; do i spell; do you pronounce",
     ),
     advice: Phrases::new(
         "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
@@ -118,11 +123,16 @@ pub(super) static ENGLISH: Language = Language {
         greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku",
     ),
     places: Phrases::new(
-        "this folder; this directory; current folder; current directory; the folder; the directory; is here; are here; in here; \
-        have here; files here; everything here; workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
+        "this folder; this directory; current folder; current directory; the folder; the directory; here; workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
         these files; my files; all files; every file; each file; the tests; the test suite; the script",
     ),
+    in_answer: Phrases::new(
+        "tell me here; tell us here; answer here; reply here; say it here; write it here; just here",
+    ),
     exclusions: Phrases::new("not; don't; except; leave; without; but; unless; never; ignore; skip"),
+    inclusions: Phrases::new(
+        "don't forget; do not forget; not only; don't miss; do not skip; don't skip; never forget",
+    ),
     clause_words: Phrases::new("but; except"),
     listing_words: Phrases::new(
         "how many files; which files; what files; largest; biggest; larger; bigger; smallest; smaller; size; \

@@ -16,6 +16,7 @@ pub(super) static GERMAN: Language = Language {
         "lösch; mach; mache; räum; räume; nimm; nehmen; stell; stelle; lege; leg; bring; sortiere; behebe",
     ),
     adding_verbs: Phrases::new("füge; ergänze; kopiere"),
+    setting_verbs: Phrases::new("setze; kopiere"),
     unclear_phrases: Phrases::new(
         "was nicht gebraucht; was nicht mehr gebraucht; nicht mehr gebraucht; nicht gebraucht; was unnötig; \
         unnötigen dateien; überflüssigen; unwichtige; unwichtigen; sinnvoller; schöner; hübscher; \
@@ -28,7 +29,8 @@ pub(super) static GERMAN: Language = Language {
         tabulatoren; leerzeichen; leerzeile; leerzeilen; klammer; klammern; anführungszeichen; semikolon; komma; kommas; \
         punkt; strich; striche; strichen; umlaute; absatz; absätze; wort; wörter; satz; sätze; buchstabe; buchstaben; \
         großbuchstaben; kleinbuchstaben; doppelte; doppelten; leere; leeren; endung; endungen; alphabetisch; syntaxfehler; \
-        älteste; neueste; älteren; neueren; prozent; verdopple; summe; test; tests; fehler; skript; programm",
+        älteste; neueste; älteren; neueren; prozent; verdopple; summe; test; tests; fehler; skript; programm; rechtschreibung; rechtschreibfehler; tippfehler; \
+        grammatik; ordner; verzeichnis; bilder; fotos; textdateien",
     ),
     file_verbs: Phrases::new("erstelle; schreibe"),
     other_meanings: Phrases::new(""),
@@ -41,10 +43,12 @@ pub(super) static GERMAN: Language = Language {
     list_words: Phrases::new("und; sowie; auch; in"),
     target_before: Phrases::new("datei; namens; in; nach; als; eine; die; neue"),
     target_into: Phrases::new("nach; als"),
-    replaced_by: Phrases::new("durch; in; zu; nach; mit"),
+    replace_verbs: Phrases::new("ersetze; ersetz; ändere; benenne"),
+    replaced_by: Phrases::new("durch; zu"),
     named_things: Phrases::new("funktion; methode; klasse; variable; konstante; spalte; einstellung; benutzer"),
     work_nouns: Phrases::new("skript; programm; datei; liste; tabelle; seite; fehler"),
     demands: Phrases::new("muss; müssen; soll; sollen; wird zu; werden zu"),
+    renamed_by: Phrases::new("wird"),
     stays: Phrases::new("bleibt; bleiben; unverändert; lass; finger weg"),
     file_nouns: Phrases::new("datei; dateien; ordner; verzeichnis"),
     relatives: Phrases::new("die; der; das; welche; von; über; für"),
@@ -61,7 +65,9 @@ pub(super) static GERMAN: Language = Language {
         "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
     ),
     places: Phrases::new("diesem ordner; diesem verzeichnis; diesem projekt; hier"),
+    in_answer: Phrases::new("sag mir hier; sag es hier; antworte hier"),
     exclusions: Phrases::new("nicht; außer; ohne"),
+    inclusions: Phrases::new("nicht nur; nicht vergessen; vergiss nicht"),
     clause_words: Phrases::new("außer"),
     listing_words: Phrases::new("wie viele dateien; welche dateien; größte; kleinste; größer"),
     computing_words: Phrases::new(

@@ -13,7 +13,7 @@ use windlass_vocab::{
     Json, LeaseTaken, Message, NanoMoney, NextAttempt, Nudged, Origin, OutcomeKind, OutputSpec, Part, PinnedContext,
     Planning, Policy, PreparedCall, Preview, QuestionAsked, QuestionId, QuestionKind, QuestionOption, Record, Remedy,
     RunEnded, SessionId, SessionOpened, SnapshotKind, SnapshotTaken, Spending, StopBy, StopReason, Timestamp, ToolName,
-    ToolSpec, TurnMode, Usage, Verdict,
+    ToolSpec, TurnMode, Usage, Verdict, VerdictReason,
 };
 
 /// What the model does in one turn.
@@ -45,6 +45,7 @@ pub(crate) struct Ask {
     pub(crate) repeatable: bool,
     pub(crate) reads_files: bool,
     pub(crate) arguments: String,
+    pub(crate) because: Option<VerdictReason>,
 }
 
 pub(crate) fn call(tool: &'static str, effect: EffectClass) -> Ask {
@@ -57,6 +58,7 @@ pub(crate) fn call(tool: &'static str, effect: EffectClass) -> Ask {
         repeatable: false,
         reads_files: false,
         arguments: "{}".to_owned(),
+        because: None,
     }
 }
 
@@ -71,6 +73,10 @@ impl Ask {
     }
     pub(crate) fn judged(mut self, verdict: Verdict) -> Self {
         self.verdict = verdict;
+        self
+    }
+    pub(crate) fn because(mut self, reason: VerdictReason) -> Self {
+        self.because = Some(reason);
         self
     }
     pub(crate) fn ending(mut self, ending: Ending) -> Self {
@@ -657,7 +663,7 @@ fn prepared(ask: &Ask) -> PreparedCall {
             COMMAND => SnapshotKind::Workspace,
             _ => SnapshotKind::None,
         },
-        because: None,
+        because: ask.because.clone(),
     }
 }
 
