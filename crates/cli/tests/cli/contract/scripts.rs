@@ -103,7 +103,7 @@ fn what_a_script_did_unasked_is_restored() {
     }
 }
 
-// proves X4: an order that does not say exactly what to change changes none where nobody can be asked
+// proves X4: an order that does not say exactly what to change changes none where nobody can be asked, and the run asks
 #[test]
 fn a_script_for_a_vague_order_can_not_change_files() {
     for request in ["Change it back.", "Tidy up this folder.", "Give the file a better name."] {
@@ -112,8 +112,10 @@ fn a_script_for_a_vague_order_can_not_change_files() {
             return;
         }
         std::fs::write(bench.workspace().join("b.txt"), "other\n").expect("written");
-        bench.run(&[&["run", request, "--session", "s", "--preset", "local-model"], &ALLOWED[..]].concat());
-        assert!(result(&bench).contains("does not say exactly what to change"), "{}", result(&bench));
+        let ran = bench.run(&[&["run", request, "--session", "s", "--preset", "local-model"], &ALLOWED[..]].concat());
+        assert!(ran.stdout.starts_with("The request does not say exactly what to change"), "{}", ran.stdout);
+        assert!(ran.stderr.contains("denied: the request does not say exactly what to change"), "{}", ran.stderr);
+        assert_eq!((ran.code, bench.server.count()), (0, 1), "{request}: the first refusal ends the run");
         assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{request}");
     }
 }
