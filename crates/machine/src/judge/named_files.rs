@@ -11,36 +11,60 @@ const PATTERN_FILES: usize = 20;
 /// Returns the files that exist and that the text names: by path, by file name or by a pattern such as `*.txt`. A file
 /// that is named only to be excluded is left out.
 pub(super) fn existing_files(text: &str, files: &BTreeSet<String>) -> Vec<String> {
-    let mut named: Vec<String> = Vec::new();
-    let (mut matched, mut left_out) = (Vec::new(), BTreeSet::new());
-    for sentence in sentences(text) {
-        if leaves_files_alone(sentence) {
-            left_out.extend(name_tokens(sentence).filter_map(|token| meant(token, files)).cloned());
-            continue;
-        }
-        for clause in clauses(sentence) {
-            // A word such as "not" excludes the names behind it. Names are no such words: `leave.csv`.
-            let (mut words, mut rest) = (String::new(), clause);
-            for token in name_tokens(clause) {
-                let (before, after) = rest.split_once(token).unwrap_or((rest, ""));
-                words.push_str(before);
-                rest = after;
-                let file = meant(token, files);
-                words.push_str(if file.is_some() || is_file_name(token) { " " } else { token });
-                let Some(file) = file.cloned() else { continue };
-                if excludes(&words) { left_out.extend([file]) } else { named.push(file) }
+    NamedFiles::of(text, files).included
+}
+
+/// Whether a text names this file only to leave it alone: "but not b.txt", "b.txt stays".
+pub(super) fn is_kept_out(text: &str, path: &str) -> bool {
+    let named = NamedFiles::of(text, &BTreeSet::from([path.to_owned()]));
+    named.included.is_empty() && !named.excluded.is_empty()
+}
+
+/// The files that a text names.
+#[derive(Default)]
+struct NamedFiles {
+    /// In the order of the text, those that only a pattern matches last.
+    included: Vec<String>,
+    excluded: BTreeSet<String>,
+}
+
+impl NamedFiles {
+    fn of(text: &str, files: &BTreeSet<String>) -> Self {
+        let (mut named, mut matched) = (Self::default(), Vec::new());
+        for sentence in sentences(text) {
+            if leaves_files_alone(sentence) {
+                named.excluded.extend(name_tokens(sentence).filter_map(|token| meant(token, files)).cloned());
+            } else {
+                clauses(sentence).for_each(|clause| matched.extend(named.add(clause, files)));
             }
-            words.push_str(rest);
-            if !excludes(&words) {
-                matched.extend(by_pattern(clause, files));
-            }
         }
+        // What is named counts more than what a pattern matches.
+        let Self { included, excluded } = &mut named;
+        included.extend(matched.into_iter().filter(|path| !excluded.contains(path)));
+        let mut seen = BTreeSet::new();
+        included.retain(|path| seen.insert(path.clone()));
+        named
     }
-    // What is named counts more than what a pattern matches.
-    named.extend(matched.into_iter().filter(|path| !left_out.contains(path)));
-    let mut seen = BTreeSet::new();
-    named.retain(|path| seen.insert(path.clone()));
-    named
+
+    /// Adds the files that a clause names. Returns those that a pattern in it matches.
+    fn add(&mut self, clause: &str, files: &BTreeSet<String>) -> Vec<String> {
+        // A word such as "not" excludes the names behind it. Names are no such words: `leave.csv`.
+        let (mut words, mut rest) = (String::new(), clause);
+        for token in name_tokens(clause) {
+            let (before, after) = rest.split_once(token).unwrap_or((rest, ""));
+            words.push_str(before);
+            rest = after;
+            let file = meant(token, files);
+            words.push_str(if file.is_some() || is_file_name(token) { " " } else { token });
+            match file.cloned() {
+                Some(file) if excludes(&words) => self.excluded.extend([file]),
+                Some(file) => self.included.push(file),
+                None => {}
+            }
+        }
+        words.push_str(rest);
+        if excludes(&words) { Vec::new() } else { by_pattern(clause, files) }
+    }
 }
 
 /// Whether words before the name of a file exclude it.

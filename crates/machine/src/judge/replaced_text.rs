@@ -6,9 +6,8 @@ use std::collections::BTreeSet;
 use windlass_vocab::WorkspaceOverview;
 
 use super::language::{contains_words, has_phrase, is_one_of, plain};
-use super::named_files::{existing_files, is_file_name, name_tokens, names_folder_of, sentences};
+use super::named_files::{existing_files, is_file_name, is_kept_out, name_tokens, names_folder_of, sentences};
 use super::request::read_request;
-use crate::file_names::names_file;
 
 /// Shorter texts are in many files that are not meant.
 const SHORTEST: usize = 3;
@@ -23,7 +22,6 @@ pub(super) fn files_with_replaced_text(request: &str, overview: &WorkspaceOvervi
         return Vec::new();
     }
     let named = existing_files(request, &files);
-    let is_kept_out = |path: &str| names_file(request, path) && !named.iter().any(|known| known == path);
     let in_folder = |path: &str| names_folder_of(request, path);
     let names_place = !named.is_empty() || files.iter().any(|path| in_folder(path));
     let is_everywhere = !names_place && has_phrase(&plain(request), |language| &language.everywhere_words);
@@ -36,7 +34,7 @@ pub(super) fn files_with_replaced_text(request: &str, overview: &WorkspaceOvervi
         let has_old = |replacement: &Replacement<'_>| {
             contains_words(text, replacement.old) && !contains_words(text, replacement.new)
         };
-        replacements.iter().filter(is_meant).any(has_old) && !is_kept_out(&file.path)
+        replacements.iter().filter(is_meant).any(has_old) && !is_kept_out(request, &file.path)
     });
     found.map(|file| file.path.clone()).collect()
 }

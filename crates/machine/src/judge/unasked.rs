@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 
 use super::evidence::{RequestWords, is_by_product};
-use super::named_files::{existing_files, names_folder_of};
+use super::named_files::{existing_files, is_kept_out, names_folder_of};
 use super::request::{RequestKind, read_request};
 use super::vague_order::is_vague_order;
 use crate::control::Run;
@@ -83,7 +83,9 @@ impl Run {
             return Some(UnaskedChange::Unclear {});
         }
         let mut existing = changes.iter().filter(|path| self.evidence.files.contains(path.trim_start_matches("./")));
-        if let Some(path) = existing.find(|path| self.is_first_request() && is_kept_out(request, path)) {
+        if let Some(path) =
+            existing.find(|path| self.is_first_request() && is_kept_out(request, path.trim_start_matches("./")))
+        {
             return Some(UnaskedChange::NotNamed { path: path.clone() });
         }
         let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));
@@ -126,11 +128,6 @@ fn is_mentioned(request: &str, path: &str) -> bool {
     is_named(request, path)
         || names_file(request, path)
         || folders.into_iter().any(|folder| names_file(request, folder))
-}
-
-/// Whether a request names this file only to leave it alone: "but not b.txt", "b.txt stays".
-fn is_kept_out(request: &str, path: &str) -> bool {
-    names_file(request, path.trim_start_matches("./")) && !is_named(request, path)
 }
 
 /// Whether a request names this file, by its path, its name or a pattern.

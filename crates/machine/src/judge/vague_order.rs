@@ -10,6 +10,7 @@ use windlass_vocab::WorkspaceOverview;
 
 use super::language::{PhraseList, has_phrase, is_one_of, plain};
 use super::topic::{shares_topic, topic_words};
+use crate::file_names::base_name;
 
 /// Whether a request does not say exactly what to change. Where there is only one file, that is meant.
 pub(super) fn is_vague_order(request: &str, files: usize) -> bool {
@@ -18,10 +19,11 @@ pub(super) fn is_vague_order(request: &str, files: usize) -> bool {
 }
 
 /// Whether a request orders a change of what is there by words that are not in these files, and that do not say how any text
-/// is changed ("remove the comments") or that all files are meant. Nothing is said where a text is not known.
+/// is changed ("remove the comments") or that all files are meant. Nothing is said where a text is not known, or where files may
+/// be ignored.
 pub(super) fn names_nothing(request: &str, overview: &WorkspaceOverview) -> bool {
-    let is_known =
-        !overview.is_cut && overview.files.iter().all(|file| file.text.is_some() && !ignores_files(&file.path));
+    let is_known = !overview.is_cut
+        && overview.files.iter().all(|file| file.text.is_some() && base_name(&file.path) != ".gitignore");
     let text = plain(request);
     is_known
         && overview.files.len() > 1
@@ -33,11 +35,6 @@ pub(super) fn names_nothing(request: &str, overview: &WorkspaceOverview) -> bool
         && !has_phrase(&text, |language| &language.everywhere_words)
         && !names_path(&text, overview)
         && !shares_topic(&without_orders(&text), overview)
-}
-
-/// Whether a file's name says that there are others which an overview leaves out.
-fn ignores_files(path: &str) -> bool {
-    path.rsplit('/').next() == Some(".gitignore")
 }
 
 /// Whether the first verb of a request asks for a change of what is there, and means nothing else: "set up", "make" and "get"

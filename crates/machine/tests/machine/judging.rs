@@ -239,6 +239,8 @@ fn what_a_script_did_unasked_is_known_by_the_comparison() {
         ("Set x to 2 in a.txt but not in b.txt.", names_b, both(), vec!["b.txt"]),
         ("Every x in all .txt files becomes y. b.txt stays.", "", both(), vec!["b.txt"]),
         ("Set x to 2 in a.txt. Don't forget b.txt.", names_b, both(), vec![]),
+        ("Add the total to the notes.", "", vec![change("notes", Some(1), Some(2))], vec![]),
+        ("Fix the prices.", "", vec![change("prices.txt", Some(1), Some(2))], vec![]),
         ("Set x to 2 in a.txt and b.txt.", names_b, both(), vec![]),
         ("Fix the program.", names_b, both(), vec![]),
     ] {
