@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use windlass_narrate::lost_files;
 use windlass_vocab::{EndReason, FailureClass, RunEnded};
 
 /// The outcome of the process, as its exit code.
@@ -13,7 +14,7 @@ pub enum Exit {
     Failed,
     /// 2: wrong usage: arguments, settings, prompt.
     Usage,
-    /// 3: turn cap reached, budget spent, or ended unfinished.
+    /// 3: turn cap reached, budget spent, ended unfinished, or a script lost files unasked.
     Unfinished,
     /// 4: stopped by a person or the deadline.
     Cancelled,
@@ -45,6 +46,7 @@ impl Exit {
 impl From<&RunEnded> for Exit {
     fn from(ended: &RunEnded) -> Self {
         match ended.reason {
+            EndReason::Completed | EndReason::Asked | EndReason::Conversed if lost_files(ended) => Self::Unfinished,
             EndReason::Completed | EndReason::Asked | EndReason::Conversed => Self::Done,
             EndReason::Unfinished | EndReason::TurnCap | EndReason::BudgetSpent => Self::Unfinished,
             EndReason::Cancelled => Self::Cancelled,
@@ -74,13 +76,22 @@ impl From<Exit> for ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use windlass_vocab::{EndReason, Failure, FailureClass};
+    use windlass_vocab::{EndReason, Failure, FailureClass, RunChanges};
 
     use super::Exit;
     use crate::sample::ended;
 
     fn code(reason: EndReason, failure: Option<Failure>) -> u8 {
         Exit::from(&ended(reason, "", failure)).code()
+    }
+
+    // proves W2, X4: an answer does not make up for a file that a script lost unasked
+    #[test]
+    fn a_run_that_lost_a_file_unasked_is_not_done() {
+        let mut done = ended(EndReason::Completed, "Done.", None);
+        let lost = [("y.jpg".to_owned(), "deleted".to_owned())].into();
+        done.changes = Some(Box::new(RunChanges { lost, ..RunChanges::default() }));
+        assert_eq!(Exit::from(&done).code(), 3);
     }
 
     // proves W2: each end of a run has its exit code

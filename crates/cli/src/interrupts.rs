@@ -1,11 +1,13 @@
 //! Ctrl-C, handled in a thread of its own: the command may be blocked in a write that nobody reads, and must end all the
-//! same. A second Ctrl-C ends the process at once; a run that is still open then can be resumed.
+//! same. A second Ctrl-C ends the process at once; a run that is still open then can be resumed. A command that follows a
+//! run treats SIGTERM and SIGHUP as Ctrl-C, so that a service manager or a closed terminal stops the run in the same way.
 
 use std::io;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Notify;
 use windlass::Session;
@@ -37,6 +39,10 @@ pub(crate) enum OnInterrupt {
 
 static ACTION: Mutex<OnInterrupt> = Mutex::new(OnInterrupt::Exit);
 static TYPED: Notify = Notify::const_new();
+/// SIGTERM or SIGHUP came to a command that follows a run.
+static TERMINATED: Notify = Notify::const_new();
+/// The runtime of the thread that watches.
+static WATCHER: OnceLock<Handle> = OnceLock::new();
 
 fn action() -> MutexGuard<'static, OnInterrupt> {
     ACTION.lock().unwrap_or_else(PoisonError::into_inner)
@@ -51,6 +57,8 @@ pub(crate) struct ActionInForce {
 /// Sets what Ctrl-C does from now on.
 pub(crate) fn set_action(new: OnInterrupt) -> ActionInForce {
     static WATCHED: Once = Once::new();
+    static TERMINATION_WATCHED: Once = Once::new();
+    let stops_run = matches!(new, OnInterrupt::Stop(_));
     let before = match std::mem::replace(&mut *action(), new) {
         OnInterrupt::Ending(_) => OnInterrupt::Exit,
         before => before,
@@ -59,6 +67,11 @@ pub(crate) fn set_action(new: OnInterrupt) -> ActionInForce {
         // Without the handler Ctrl-C ends the process by the signal.
         let _ = start_watching();
     });
+    // Only from the first run on: a handler can't be removed, and the other commands end by these signals or, as a chat
+    // does, handle them.
+    if stops_run {
+        TERMINATION_WATCHED.call_once(watch_termination);
+    }
     ActionInForce { before }
 }
 
@@ -68,8 +81,50 @@ fn start_watching() -> io::Result<()> {
     let entered = runtime.enter();
     let interrupts = signal(SignalKind::interrupt())?;
     drop(entered);
+    let _ = WATCHER.set(runtime.handle().clone());
     std::thread::Builder::new().name("interrupts".into()).spawn(move || runtime.block_on(watch(interrupts)))?;
     Ok(())
+}
+
+/// Reports SIGTERM and SIGHUP to the thread that watches. A signal that the process was started to ignore, as by `nohup`,
+/// stays ignored.
+fn watch_termination() {
+    const HANG_UP: u32 = 1;
+    const TERMINATE: u32 = 15;
+    let Some(watcher) = WATCHER.get() else { return };
+    let _entered = watcher.enter();
+    for (number, kind) in [(HANG_UP, SignalKind::hangup()), (TERMINATE, SignalKind::terminate())] {
+        if is_ignored(number) {
+            continue;
+        }
+        // Without the handler the signal ends the process.
+        if let Ok(mut signals) = signal(kind) {
+            watcher.spawn(async move {
+                while signals.recv().await.is_some() {
+                    TERMINATED.notify_one();
+                }
+            });
+        }
+    }
+}
+
+/// Whether the process ignores the signal of this number. Where `/proc` does not say so, only SIGHUP is taken to be
+/// ignored: a run under `nohup` must not end with its terminal.
+fn is_ignored(number: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    match ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()) {
+        Some(mask) => mask >> (number - 1) & 1 == 1,
+        None => number == 1,
+    }
+}
+
+/// Waits for Ctrl-C, or for a signal that counts as it.
+async fn next_interrupt(interrupts: &mut Signal) {
+    tokio::select! {
+        _ = interrupts.recv() => {}
+        () = TERMINATED.notified() => {}
+    }
 }
 
 impl Drop for ActionInForce {
@@ -110,7 +165,7 @@ async fn watch(mut interrupts: Signal) {
         };
         tokio::select! {
             biased;
-            _ = interrupts.recv() => act(&mut interrupts).await,
+            () = next_interrupt(&mut interrupts) => act(&mut interrupts).await,
             () = TYPED.notified() => {
                 if let OnInterrupt::ChatHandles(session) = action().clone() {
                     tokio::spawn(end_blocked_chat(session));
@@ -144,7 +199,7 @@ async fn act(interrupts: &mut Signal) {
         OnInterrupt::Stop(session) => {
             tokio::select! {
                 biased;
-                _ = interrupts.recv() => end(Exit::Cancelled),
+                () = next_interrupt(interrupts) => end(Exit::Cancelled),
                 () = stop(&session) => {}
             }
         }

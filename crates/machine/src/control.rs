@@ -17,6 +17,7 @@ use crate::judge::{RequestWords, RunEvidence};
 use crate::script_result::judged_result;
 use crate::snapshot_state::SnapshotState;
 pub use crate::step::{PlanProgress, RunningStep};
+use crate::unasked_files::UnaskedFiles;
 
 /// The state of the loop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,6 +126,8 @@ pub struct Run {
     pub watch: Arc<ProgressWatch>,
     /// What the records show of its work.
     pub(crate) evidence: Arc<RunEvidence>,
+    /// The files that its scripts changed unasked.
+    pub(crate) unasked_files: Arc<UnaskedFiles>,
     /// How many replies the judge has sent back.
     pub rejected_replies: u32,
     /// The model of the newest reply.
@@ -207,6 +210,7 @@ impl Run {
             },
             watch: Arc::default(),
             evidence: Arc::new(RunEvidence::new(request.clone())),
+            unasked_files: Arc::default(),
             rejected_replies: 0,
             replied_by: None,
             judge_nudge: None,
@@ -297,6 +301,9 @@ impl Run {
             Record::CancelAsked(asked) => self.stop = Some(asked.by),
             Record::FilesChanged(changed) => {
                 self.evidence().files_changed(changed);
+                if UnaskedFiles::has(changed) {
+                    Arc::make_mut(&mut self.unasked_files).add(changed);
+                }
                 if let Phase::Calling(calls) = &self.phase {
                     Arc::make_mut(&mut self.watch).files_changed(calls, changed);
                 }

@@ -71,6 +71,12 @@ impl<'a> Draft<'a> {
         });
     }
 
+    /// Finishes a call that a crash cut short.
+    pub(crate) fn interrupt(&mut self, call: CallId) {
+        let unasked = self.run().map(|run| run.unasked_files.told_of(call)).unwrap_or_default();
+        self.finish(call, OutcomeKind::Interrupted, format!("{}{unasked}", texts::INTERRUPTED));
+    }
+
     /// Ends the run. Calls without a result are cancelled first, so that the history stays complete.
     pub(crate) fn end(&mut self, reason: EndReason, answer: impl Into<String>, failure: Option<Failure>) {
         self.end_with(reason, answer, failure, None);
@@ -91,7 +97,7 @@ impl<'a> Draft<'a> {
         let (cut_off, wants_title) = (self.was_cut_off(), self.wants_title(reason));
         let cost = run.started.models.iter().any(|model| model.prices.is_some()).then_some(run.spent_in_all().cost);
         let answer = answer.into();
-        let changes = self.run().and_then(|run| run_changes(&run.evidence, &answer)).map(Box::new);
+        let changes = self.run().and_then(|run| run.unasked_files.listed_in(run_changes(&run.evidence, &answer)));
         self.push(RunEnded {
             reason,
             answer,
@@ -104,7 +110,7 @@ impl<'a> Draft<'a> {
             usage,
             cost,
             wants_title,
-            changes,
+            changes: changes.map(Box::new),
         });
     }
 

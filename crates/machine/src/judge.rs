@@ -5,13 +5,14 @@
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
 //! `file_lists` finds files named side by side, `general_question` questions about no file, `vague_order` orders that do
 //! not say exactly what to change, `replaced_text` files with a text that is to be replaced, `unasked` changes that nobody
-//! asked for; `topic` compares words with the files' texts; `nudge_text` words what the model is told.
+//! asked for, `misnamed` names that nobody means; `topic` compares words with the files' texts; `nudge_text` words what the model is told.
 //! Nothing here knows the disk: which files exist comes from the record that began the run and from results.
 
 mod evidence;
 mod file_lists;
 mod general_question;
 mod language;
+mod misnamed;
 mod named_files;
 mod nudge_text;
 mod orders;
@@ -31,6 +32,7 @@ use windlass_vocab::{Message, MissingChange, PlanStatus, ReplyFault, RunChanges,
 pub use self::evidence::is_by_product;
 pub(crate) use self::evidence::{EffectsShownBy, RequestWords, RunEvidence};
 use self::file_lists::file_lists;
+pub use self::misnamed::NameFault;
 pub(crate) use self::nudge_text::{ANSWERS, CALLS, SCRIPTS, nudge_text};
 pub(crate) use self::reply::is_mere_call;
 use self::reply::{ReplyWords, answer_claims_change, read_reply};
@@ -116,7 +118,7 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
     if judged.is_unclear_order && !evidence.has_effects() && !answer_claims_change(judged.text) {
         return None;
     }
-    let wants_change = asks_for_change(evidence, request);
+    let wants_change = evidence.asks_for_change(request);
     let excused = reply.refuses || (reply.asks_back && request.existing.is_empty());
     if !evidence.has_calls() {
         let unread: Vec<String> = request
@@ -137,15 +139,6 @@ fn work_fault(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyW
         return (is_meant && !settled).then_some(ReplyFault::CallsFailed {});
     }
     (wants_change && has_changed_nothing(evidence, request) && !settled).then_some(ReplyFault::NothingChanged {})
-}
-
-/// Whether a change of files is asked for: by an order, or by a text that is to be replaced ("every red becomes blue").
-fn asks_for_change(evidence: &RunEvidence, request: &RequestReading) -> bool {
-    match request.kind {
-        RequestKind::Change => true,
-        RequestKind::Other => !evidence.request.to_replace_in.is_empty(),
-        RequestKind::Question => false,
-    }
 }
 
 /// Whether nothing was changed. New folders are nothing where files are to be moved.
@@ -198,10 +191,10 @@ fn untouched(judged: &JudgedReply<'_>, request: &RequestReading, reply: &ReplyWo
 
 /// Returns the fault of a reply to a request that lists files of which only some were changed.
 fn unchanged(evidence: &RunEvidence, request: &RequestReading, reply: &ReplyWords) -> Option<ReplyFault> {
-    let excused = reply.gives_reason || reply.refuses || reply.asks_back || !asks_for_change(evidence, request);
+    let excused = reply.gives_reason || reply.refuses || reply.asks_back || !evidence.asks_for_change(request);
     let changes = evidence.changes();
-    let left = left_in_lists(evidence, &changes).into_iter().chain(surely_left(evidence, &changes, request));
-    let left: BTreeSet<String> = left.chain(only_made_others(evidence, &changes, request)).collect();
+    let left = left_in_lists(evidence, &changes, request).into_iter().chain(surely_left(evidence, &changes, request));
+    let left: BTreeSet<String> = left.chain(missed(evidence, &changes, request)).collect();
     let files: Vec<String> = left.into_iter().take(NAMED).collect();
     (!files.is_empty() && !excused).then_some(ReplyFault::NotChanged { files })
 }
@@ -213,27 +206,31 @@ fn surely_left(evidence: &RunEvidence, changes: &RunChanges, request: &RequestRe
         return Vec::new();
     }
     let is_changed = |path: &String| changes.paths().any(|changed| changed == path);
-    let to_move = request.to_move.iter().filter(|path| !is_gone(changes, path));
-    to_move.chain(evidence.request.to_replace_in.iter().filter(|path| !is_changed(path))).cloned().collect()
+    let to_remove = request.to_remove.iter().filter(|path| !is_gone(changes, path));
+    to_remove.chain(evidence.request.to_replace_in.iter().filter(|path| !is_changed(path))).cloned().collect()
 }
 
-/// Returns the files that the request asks to be changed, where new files were made and no other was changed.
-fn only_made_others(evidence: &RunEvidence, changes: &RunChanges, request: &RequestReading) -> Vec<String> {
-    let made_only = !changes.created.is_empty()
-        && changes.changed.is_empty()
-        && changes.deleted.is_empty()
-        && changes.moved.is_empty()
-        && !changes.may_have_changed_more()
-        && !evidence.has_unseen_changes;
-    let is_meant = made_only && request.to_write.is_empty() && !request.is_about_all;
-    if is_meant { request.to_change.clone() } else { Vec::new() }
+/// Returns the files that the request asks to be changed, where others were made or changed in their place.
+fn missed(evidence: &RunEvidence, changes: &RunChanges, request: &RequestReading) -> Vec<String> {
+    let shows_all = changes.has_changes() && !changes.may_have_changed_more() && !evidence.has_unseen_changes;
+    let is_untouched = |path: &String| !changes.paths().any(|changed| changed == path);
+    let made_only = changes.changed.is_empty() && changes.deleted.is_empty() && changes.moved.is_empty();
+    let is_meant = made_only && request.to_write.is_empty() && !request.is_about_all || request.says_where();
+    let is_missed = shows_all && is_meant && request.to_change.iter().all(is_untouched);
+    if is_missed { request.to_change.clone() } else { Vec::new() }
 }
 
-/// Returns the files that the request lists beside one that was changed, and that were not changed.
-fn left_in_lists(evidence: &RunEvidence, changes: &RunChanges) -> Vec<String> {
+/// Returns the files that the request lists beside one that was changed, and that were not changed. Where it says which are to be
+/// changed, others are only read.
+fn left_in_lists(evidence: &RunEvidence, changes: &RunChanges, request: &RequestReading) -> Vec<String> {
     let is_done = |path: &String| changes.paths().any(|changed| changed == path);
+    let is_meant = |path: &String| match request.to_change.as_slice() {
+        [] => !request.may_copy,
+        to_change => to_change.contains(path),
+    };
     let lists = file_lists(&evidence.request.text, &evidence.files).into_iter();
-    lists.filter(|list| list.iter().any(is_done)).flatten().filter(|path| !is_done(path)).collect()
+    let listed = lists.filter(|list| list.iter().any(is_done)).flatten();
+    listed.filter(|path| !is_done(path) && is_meant(path)).collect()
 }
 
 /// Returns the fault of a reply while steps of the run's own plan are open.
@@ -248,14 +245,15 @@ fn open_steps(evidence: &RunEvidence, reply: &ReplyWords) -> Option<ReplyFault> 
 pub(crate) fn run_changes(evidence: &RunEvidence, answer: &str) -> Option<RunChanges> {
     let mut changes = evidence.changes();
     let request = read_request(&evidence.request.text, &evidence.files);
-    if request.kind == RequestKind::Change {
+    let wants_change = evidence.asks_for_change(&request);
+    if wants_change && !evidence.has_unseen_changes {
         let is_open = |path: &&String| !evidence.has_written(path) && !is_gone(&changes, path);
-        let is_open = |path: &&String| !evidence.has_unseen_changes && is_open(path);
-        changes.not_changed = request.meant().iter().chain(&request.to_write).filter(is_open).cloned().collect();
+        let named = request.meant().iter().chain(&request.to_write);
+        let others = evidence.request.to_replace_in.iter().filter(|path| !request.meant().contains(path));
+        changes.not_changed = named.chain(others).filter(is_open).cloned().collect();
     }
     let shows_none = !changes.has_changes() && !changes.may_have_changed_more() && !evidence.has_unseen_changes;
     // A call that failed was to change something, whatever the request says, if the answer says that it did.
-    let wants_change = asks_for_change(evidence, &request);
     if shows_none && (wants_change || evidence.failed > 0) {
         let claims = answer_claims_change(answer);
         let missing = if claims { MissingChange::Claimed } else { MissingChange::NotClaimed };
@@ -360,7 +358,7 @@ impl Run {
         let done = evidence.changes();
         let request = read_request(&evidence.request.text, &evidence.files);
         let may_be_answered = request.kind == RequestKind::Question && evidence.succeeded > 0;
-        let stage = if !asks_for_change(evidence, &request) {
+        let stage = if !evidence.asks_for_change(&request) {
             ChangeStage::NotAsked
         } else if has_changed_nothing(evidence, &request) {
             let to_rewrite = if request.only_moves_or_deletes { Vec::new() } else { request.to_change };
@@ -370,7 +368,8 @@ impl Run {
             let surely_left = surely_left(evidence, &done, &request);
             let is_named = |path: &str| names_file(&evidence.request.text, path);
             let is_begun = !surely_left.is_empty() || done.paths().any(is_named);
-            let left: BTreeSet<String> = unwritten.chain(left_in_lists(evidence, &done)).chain(surely_left).collect();
+            let left: BTreeSet<String> =
+                unwritten.chain(left_in_lists(evidence, &done, &request)).chain(surely_left).collect();
             let left: Vec<String> = left.into_iter().collect();
             // Of files to be changed that are not listed side by side, some may be left.
             let is_done = |path: &String| done.paths().any(|changed| changed == path);
@@ -389,7 +388,7 @@ impl Run {
     pub fn unmentioned_changes(&self, files: &BTreeSet<String>) -> Vec<FileChangeKind> {
         let request = read_request(&self.evidence.request.text, files);
         let kinds = [(FileChangeKind::Move, request.may_move), (FileChangeKind::Delete, request.may_delete)];
-        let orders = request.kind == RequestKind::Change;
+        let orders = self.evidence.asks_for_change(&request);
         kinds.into_iter().filter(|(_, may_be)| orders && !may_be).map(|(kind, _)| kind).collect()
     }
 }

@@ -130,6 +130,8 @@ impl<'a> LedgerReader<'a> {
             Record::CallRequested(requested) => drop(self.requested.insert(requested.call, requested)),
             Record::SnapshotTaken(taken) => drop(self.snapshots.entry(taken.call).or_insert(taken)),
             Record::CallFinished(finished) => self.finished(finished.call, finished.outcome),
+            // A record of nothing but restored files leaves nothing to undo.
+            Record::FilesChanged(changed) if changed.changes.is_empty() && changed.unseen.is_none() => {}
             Record::FilesChanged(changed) => {
                 self.note(changed.call, KnownChanges::Changes(changed.changes.clone()), changed.unseen.clone());
             }

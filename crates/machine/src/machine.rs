@@ -299,7 +299,7 @@ impl Draft<'_> {
         if let Some(items) = finished.plan {
             self.push(PlanChanged { items });
         }
-        if let Some(files) = finished.files.filter(|files| !files.changes.is_empty() || files.unseen.is_some()) {
+        if let Some(files) = finished.files.filter(|files| !files.is_empty()) {
             self.files_changed(files);
         }
         match ended {
@@ -352,7 +352,7 @@ impl Draft<'_> {
                 self.go_on_with_calls();
             }
             (QuestionKind::Settlement { call }, QuestionOption::Interrupt) => {
-                self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
+                self.interrupt(call);
                 self.go_on_with_calls();
             }
             (QuestionKind::Settlement { call }, _) => {

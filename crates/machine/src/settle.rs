@@ -99,7 +99,7 @@ impl Draft<'_> {
             (UnfinishedCall::RunAgain, _) => self.settled(id, Settlement::RunAgain),
             (UnfinishedCall::Interrupt, _) | (UnfinishedCall::AskOrInterrupt, false) => {
                 self.settled(id, Settlement::Interrupt);
-                self.finish(id, OutcomeKind::Interrupted, texts::INTERRUPTED);
+                self.interrupt(id);
             }
             (UnfinishedCall::Ask, _) | (UnfinishedCall::AskOrInterrupt, true) => {
                 self.settled(id, Settlement::Ask);
@@ -166,7 +166,7 @@ impl Draft<'_> {
                 QuestionKind::Elicitation { .. } => self.take_default(&asked),
                 QuestionKind::Settlement { .. } if row == UnfinishedCall::AskOrInterrupt => {
                     self.take_default(&asked);
-                    self.finish(call, OutcomeKind::Interrupted, texts::INTERRUPTED);
+                    self.interrupt(call);
                 }
                 QuestionKind::Settlement { .. }
                 | QuestionKind::Step { .. }

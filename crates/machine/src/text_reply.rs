@@ -59,15 +59,17 @@ pub(crate) fn is_judged(run: &Run, mode: TurnMode) -> bool {
     run.policy().ends_by == EndsBy::JudgedText && mode == TurnMode::Tools && run.started.output.is_none()
 }
 
-/// Whether the answer of a turn without tools is a call, which nobody makes, and the model may be told so once more.
+/// Whether the answer of a turn without tools is a call, which nobody makes.
 fn is_call_without_tools(run: &Run, mode: TurnMode) -> bool {
-    let policy = run.policy();
     mode == TurnMode::Talk
-        && policy.ends_by == EndsBy::JudgedText
-        && policy.nudges.contains(&Nudge::Incomplete)
-        && run.rejected_replies < JUDGE_NUDGES
+        && run.policy().ends_by == EndsBy::JudgedText
         && run.started.output.is_none()
         && is_mere_call(run.answer.as_ref())
+}
+
+/// Whether the judge may send a reply back once more.
+fn may_send_back(run: &Run, nudge: Nudge) -> bool {
+    run.rejected_replies < JUDGE_NUDGES && run.policy().nudges.contains(&nudge)
 }
 
 impl Run {
@@ -100,7 +102,11 @@ impl Draft<'_> {
         let follows = match after_text_reply(run, mode, stop, text) {
             AfterTextReply::Complete if is_judged(run, mode) => self.after_judgement(run),
             AfterTextReply::Complete if is_call_without_tools(run, mode) => {
-                AfterTextReply::SendBack(Nudge::Incomplete, vec![ReplyFault::CallAsText {}])
+                if may_send_back(run, Nudge::Incomplete) {
+                    AfterTextReply::SendBack(Nudge::Incomplete, vec![ReplyFault::CallAsText {}])
+                } else {
+                    AfterTextReply::Unfinished
+                }
             }
             follows => follows,
         };
@@ -140,8 +146,8 @@ impl Draft<'_> {
             Judgement::Incomplete(faults) => (Nudge::Incomplete, faults),
             Judgement::Deflecting(faults) => (Nudge::Deflection, faults),
         };
-        if run.rejected_replies >= JUDGE_NUDGES || !run.policy().nudges.contains(&nudge) {
-            let is_certain = faults.iter().any(ReplyFault::is_shown_by_records);
+        if !may_send_back(run, nudge) {
+            let is_certain = faults.iter().any(ReplyFault::is_shown_by_records) || is_mere_call(run.answer.as_ref());
             return if is_certain { AfterTextReply::Unfinished } else { AfterTextReply::Complete };
         }
         if run.watch.repeats_last_turn() { AfterTextReply::Halt } else { AfterTextReply::SendBack(nudge, faults) }

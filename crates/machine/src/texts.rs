@@ -124,11 +124,16 @@ pub(crate) fn no_model_text(tried: &[ModelName], last: &str) -> String {
 /// Returns the failure message with the time the server asks to come back at, and with the limit on such waits where
 /// that limit is why the run does not wait.
 pub(crate) fn retry_later_text(message: &str, wait_ms: u64, until: Timestamp, limit_ms: Option<u64>) -> String {
+    /// No server means a longer wait, and the last day that a time can name says nothing.
+    const YEAR_MS: u64 = 365 * 86_400_000;
     let until = until.to_string();
     // 2026-01-31T23:59:59.999Z: only to the minute, like the wait.
     let (day, time) = (&until[..10], &until[11..16]);
     let limit = limit_ms.map(|ms| format!("; a run waits {} at most (retry_after_limit_ms)", span(ms)));
     let limit = limit.unwrap_or_default();
+    if wait_ms > YEAR_MS {
+        return format!("{message} It asks to come back in more than a year{limit}.");
+    }
     format!("{message} It asks to come back in {}, at {day} {time} UTC{limit}.", span(wait_ms))
 }
 
@@ -201,7 +206,7 @@ pub(crate) fn unasked(change: &UnaskedChange) -> String {
              what should become of it."
         ),
         UnaskedChange::NotNamed { path } => format!(
-            "Not allowed: the request does not name {path}. Leave it as it is. If the files that it names are done, answer in \
+            "Not allowed: the request does not ask to change {path}. Leave it as it is. If the files that it names are done, answer in \
              plain words."
         ),
         UnaskedChange::AfterDeniedDelete { path } => format!(

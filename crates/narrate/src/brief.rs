@@ -13,7 +13,13 @@ use crate::{message, nudge, question, reply, run, step};
 pub(crate) fn lines(memory: &mut NarratorMemory, record: &Record, at: Timestamp) -> Vec<NarratedLine> {
     let line = match record {
         Record::MessageAccepted(accepted) => message::line(accepted),
-        Record::RunResumed(_) => NarratedLine::new(Tone::Quiet, run::RESUMED),
+        // What is under way goes on without a record of its own: only the passing line tells that somebody waits for it.
+        Record::RunResumed(_) => {
+            return vec![
+                NarratedLine::new(Tone::Quiet, run::RESUMED),
+                NarratedLine::new(Tone::Passing, "going on where it was"),
+            ];
+        }
         Record::ContextPinned(pinned) => match run::without_servers(pinned) {
             Some(text) => NarratedLine::new(Tone::Plain, text),
             None => return Vec::new(),

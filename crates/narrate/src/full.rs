@@ -1,8 +1,8 @@
 //! The lines of each record for a later reader: all records, in full. Internal ones have the tone `Bookkeeping`.
 
 use windlass_vocab::{
-    CallFinished, CallRequested, Changes, Coverage, ImportDetails, ModelReplied, ModelRole, Origin, Record, RunEnded,
-    SessionChanged, SessionOpened, SnapshotTaken, StopBy, Timestamp, shown_path,
+    CallFinished, CallRequested, Changes, Coverage, FilesChanged, ImportDetails, ModelReplied, ModelRole, Origin,
+    Record, RunEnded, SessionChanged, SessionOpened, SnapshotTaken, StopBy, Timestamp, shown_path,
 };
 
 use crate::brief::steps;
@@ -87,9 +87,7 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
                 .about(paused.call)
         }
         Record::SnapshotTaken(taken) => bookkeeping(snapshot(taken)).about(taken.call),
-        Record::FilesChanged(changed) => {
-            bookkeeping(format!("{} changed {}", changed.call, paths(&changed.changes))).about(changed.call)
-        }
+        Record::FilesChanged(changed) => files_changed(changed),
         Record::UndoStarted(started) => {
             bookkeeping(format!("{} undoes {}: {}", started.undo, started.of, paths(&started.changes)))
         }
@@ -97,6 +95,12 @@ pub(crate) fn lines(memory: &NarratorMemory, record: &Record, at: Timestamp) -> 
         Record::Unknown(unknown) => bookkeeping(unknown.body.as_str()),
     };
     vec![line]
+}
+
+fn files_changed(changed: &FilesChanged) -> NarratedLine {
+    let line = format!("{} {}", changed.call, file_changes(changed));
+    let tone = if changed.lost.is_empty() { Tone::Bookkeeping } else { Tone::Failure };
+    NarratedLine::new(tone, line).about(changed.call)
 }
 
 fn bookkeeping(text: impl Into<String>) -> NarratedLine {
@@ -162,4 +166,17 @@ fn snapshot(taken: &SnapshotTaken) -> String {
 
 fn paths(changes: &Changes) -> String {
     changes.keys().map(|path| shown_path(path)).collect::<Vec<_>>().join(", ")
+}
+
+/// `changed a.txt; put back: b.txt; lost: y.jpg (deleted; it was too large to be kept)`.
+fn file_changes(changed: &FilesChanged) -> String {
+    let lost: Vec<String> = changed.lost.iter().map(|(path, why)| format!("{} ({why})", shown_path(path))).collect();
+    let restored: Vec<_> = changed.restored.iter().map(|path| shown_path(path)).collect();
+    let has_more = !(lost.is_empty() && restored.is_empty());
+    let parts = [
+        (!has_more || !changed.changes.is_empty()).then(|| format!("changed {}", paths(&changed.changes))),
+        (!restored.is_empty()).then(|| format!("put back: {}", restored.join(", "))),
+        (!lost.is_empty()).then(|| format!("lost: {}", lost.join(", "))),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }

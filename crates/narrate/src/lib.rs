@@ -59,6 +59,6 @@ pub use harmless::{harmless_chars, harmless_codes, harmless_json, harmless_line,
 pub use line::{LineSpeaker, NarratedCallEnd, NarratedLine, Problem, Tone};
 pub use narrator::{Detail, Narrator};
 pub use question::{about, answer_words, expiry_words, preview_text};
-pub use run_end::{RunEndWords, answer_of, changes_line, claims_too_much, left_unchanged};
+pub use run_end::{RunEndWords, answer_of, changed_unasked, changes_line, claims_too_much, left_unchanged, lost_files};
 pub use stream::{WITHDRAWN, thought_for};
 pub use wait::{source_left_out, waiting};

@@ -122,7 +122,7 @@ fn ask_reason(because: &VerdictReason) -> String {
             format!("the request does not name {path}, which would be lost")
         }
         VerdictReason::Unasked { change: UnaskedChange::NotNamed { path } } => {
-            format!("the request does not name {path}")
+            format!("the request does not ask to change {path}")
         }
         VerdictReason::Unasked { change: UnaskedChange::AfterDeniedDelete { path } } => {
             format!("deleting {path} was refused in this run")

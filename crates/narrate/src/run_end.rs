@@ -62,17 +62,48 @@ const PATHS: usize = 8;
 pub fn changes_line(ended: &RunEnded) -> Option<String> {
     let changes = ended.changes.as_deref()?;
     let done = done_words(changes);
-    let mut sentences = Vec::new();
+    let mut sentences = unasked_sentences(changes);
     match changes.missing {
         Some(MissingChange::Claimed) => sentences.push("No file was changed, although the answer says so.".to_owned()),
         Some(MissingChange::NotClaimed) => sentences.push("No file was changed.".to_owned()),
-        None if done.is_empty() => return None,
+        None if done.is_empty() => {}
         None => sentences.push(format!("Files: {}.", done.join("; "))),
     }
-    if states_unchanged(changes) {
+    if states_unchanged(changes) && !done.is_empty() {
         sentences.push(format!("Not changed: {}.", listed(changes.not_changed.iter().map(String::as_str))));
     }
-    Some(sentences.join(" "))
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// Whether scripts of the run changed or deleted files unasked, which were restored or lost.
+#[must_use]
+pub fn changed_unasked(ended: &RunEnded) -> bool {
+    ended.changes.as_ref().is_some_and(|changes| !changes.restored.is_empty()) || lost_files(ended)
+}
+
+/// Whether scripts of the run changed or deleted files unasked that could not be restored.
+#[must_use]
+pub fn lost_files(ended: &RunEnded) -> bool {
+    ended.changes.as_ref().is_some_and(|changes| !changes.lost.is_empty())
+}
+
+/// Returns what became of files that scripts changed unasked, what is worst first.
+fn unasked_sentences(changes: &RunChanges) -> Vec<String> {
+    let lost = changes.lost.iter().take(PATHS).map(|(path, why)| format!("{} ({why})", shown_path(path)));
+    let mut lost: Vec<String> = lost.collect();
+    let more = changes.lost.len().saturating_sub(PATHS);
+    if more > 0 {
+        lost.push(format!("{more} more"));
+    }
+    let mut sentences = Vec::new();
+    if !lost.is_empty() {
+        sentences.push(format!("LOST, though the request did not ask for it: {}.", lost.join(", ")));
+    }
+    if !changes.restored.is_empty() {
+        let restored = listed(changes.restored.iter().map(String::as_str));
+        sentences.push(format!("Put back: {restored}, which the request did not ask to change."));
+    }
+    sentences
 }
 
 /// Whether the answer of a run claims a change that its records do not show.
@@ -118,7 +149,7 @@ fn listed<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> String {
 mod tests {
     use windlass_vocab::{MissingChange, MovedPath, RunChanges, RunEnded};
 
-    use super::{changes_line, claims_too_much};
+    use super::{changed_unasked, changes_line, claims_too_much, lost_files};
 
     fn ended(changes: RunChanges) -> RunEnded {
         let plain = r#"{"reason":"completed","answer":"I have changed it."}"#;
@@ -148,5 +179,21 @@ mod tests {
             assert_eq!(changes_line(&end), Some(format!("No file was changed{says}.")));
             assert_eq!(claims_too_much(&end), missing == MissingChange::Claimed);
         }
+    }
+
+    // proves X4, L3: a person is told of files that a script changed unasked, of lost ones first
+    #[test]
+    fn the_end_names_files_that_were_put_back_or_lost() {
+        let restored = vec!["b.txt".to_owned(), "c.txt".to_owned()];
+        let put_back = "Put back: b.txt, c.txt, which the request did not ask to change.";
+        let end = ended(RunChanges { restored: restored.clone(), ..RunChanges::default() });
+        assert_eq!(changes_line(&end).as_deref(), Some(put_back));
+        assert_eq!((changed_unasked(&end), lost_files(&end)), (true, false));
+        let lost = [("y.jpg".to_owned(), "deleted; it was too large to be kept".to_owned())].into();
+        let end = ended(RunChanges { restored, lost, deleted: vec!["y.jpg".into()], ..RunChanges::default() });
+        let said = "LOST, though the request did not ask for it: y.jpg (deleted; it was too large to be kept).";
+        assert_eq!(changes_line(&end), Some(format!("{said} {put_back} Files: deleted y.jpg.")));
+        assert_eq!((changed_unasked(&end), lost_files(&end)), (true, true));
+        assert!(!changed_unasked(&ended(RunChanges { deleted: vec!["y.jpg".into()], ..RunChanges::default() })));
     }
 }

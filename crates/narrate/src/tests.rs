@@ -75,7 +75,7 @@ const RUNS: &[NarrationCase] = &[
     (
         "RunResumed",
         "{}",
-        &["Windlass Quiet going on with an unfinished run"],
+        &["Windlass Quiet going on with an unfinished run", "Windlass Passing going on where it was"],
         &["Windlass Quiet going on with an unfinished run"],
     ),
     ("ContextPinned", "{}", &[], &["Windlass Bookkeeping as in the run before"]),
@@ -342,6 +342,12 @@ const CALLS: &[NarrationCase] = &[
         r#"{"call":"1.1.0","changes":{"a\nb":{"was":{"is":"absent"},"now":{"is":"absent"}}}}"#,
         &[],
         &[r#"Windlass Bookkeeping [1.1.0] 1.1.0 changed "a\nb""#],
+    ),
+    (
+        "FilesChanged",
+        r#"{"call":"1.1.0","changes":{},"restored":["b"],"lost":{"y.jpg":"deleted; it was too large to be kept"}}"#,
+        &[],
+        &["Windlass Failure [1.1.0] 1.1.0 put back: b; lost: y.jpg (deleted; it was too large to be kept)"],
     ),
     (
         "UndoStarted",

@@ -36,6 +36,7 @@ mod follow;
 mod fork;
 mod hub;
 mod import;
+mod interrupted_scripts;
 mod key_files;
 mod known_names;
 mod live;

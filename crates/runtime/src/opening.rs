@@ -144,6 +144,7 @@ impl SessionOpener<'_> {
         driver.waiting = store.waiting(session).await?.into();
         if driver.state.control.run.is_some() {
             self.outlive_survivors(session).await?;
+            driver.restore_after_interrupted_scripts().await?;
             let now: Timestamp = self.services.clock.now();
             let deadline = self.agent.deadline_ms.map(|ms| now.plus_ms(ms));
             let (attendance, approvals) = (self.agent.attendance, self.approvals);

@@ -102,10 +102,8 @@ fn paths(overview: &WorkspaceOverview) -> BTreeSet<String> {
 /// Whether the overview has the text of every file. Files that are ignored or that rules are about are not in it, so where
 /// there may be some it does not.
 fn shows_everything(overview: &WorkspaceOverview, permissions: &Permissions) -> bool {
-    let all_shown = !overview.is_cut && overview.files.iter().all(|file| file.text.is_some());
-    let ignores = overview.files.iter().any(|file| file.path.rsplit('/').next() == Some(".gitignore"));
     let has_rules = !permissions.deny.is_empty() || !permissions.ask.is_empty();
-    all_shown && !overview.files.is_empty() && !ignores && !has_rules
+    overview.has_every_text() && !overview.files.is_empty() && !has_rules
 }
 
 /// Whether no command runs without a person's yes.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_machine::{Fact, files_before};
 use windlass_tools::{BoxFuture, Checkpoint, Checkpoints, Offer, SnapshotBounds, UnkeptFiles, Workspace};
 use windlass_vocab::{
-    CallId, CallRequested, Change, Changes, Coverage, FileState, FilesChanged, Json, SessionId, SnapshotKind,
+    CallId, CallRequested, Change, Changes, Coverage, FileState, FilesChanged, Json, Record, SessionId, SnapshotKind,
     SnapshotTaken,
 };
 
@@ -81,14 +81,14 @@ impl SnapshotKeeper {
     ) -> Option<FilesChanged> {
         let workspace = services.workspace.clone().filter(|_| !kind.is_none())?;
         if let Err(why) = self.load_saved(services, session, call, kind).await {
-            return Some(FilesChanged { call, changes: Changes::new(), unseen: Some(why) });
+            return Some(FilesChanged { call, unseen: Some(why), ..FilesChanged::default() });
         }
         let (keeper, secrets) = (self.clone(), Arc::clone(&services.secrets));
         let looked = tokio::task::spawn_blocking(move || match kind {
             SnapshotKind::None | SnapshotKind::Paths => {
                 let before = keeper.before().remove(&call).unwrap_or_default();
                 keeper.checkpoints().others(&before);
-                FilesChanged { call, changes: changes(&workspace, before, &secrets), unseen: None }
+                FilesChanged { call, changes: changes(&workspace, before, &secrets), ..FilesChanged::default() }
             }
             SnapshotKind::Workspace => {
                 keeper.checkpoints().after(&workspace, call, SnapshotBounds::WORKSPACE, &secrets)
@@ -96,8 +96,8 @@ impl SnapshotKeeper {
         });
         let lost = |error: tokio::task::JoinError| FilesChanged {
             call,
-            changes: Changes::new(),
             unseen: Some(error.to_string()),
+            ..FilesChanged::default()
         };
         Some(looked.await.unwrap_or_else(lost))
     }
@@ -120,8 +120,12 @@ impl SnapshotKeeper {
         }
         let journal = services.store.read(session, 0).await.map_err(|error| error.to_string())?;
         let files = files_before(journal.iter().map(|envelope| &envelope.record), call);
+        let coverage = journal.iter().find_map(|envelope| match &envelope.record {
+            Record::SnapshotTaken(taken) if taken.call == call => Some(&taken.coverage),
+            _ => None,
+        });
         match kind {
-            SnapshotKind::Workspace => self.checkpoints().adopt(call, files),
+            SnapshotKind::Workspace => self.checkpoints().adopt(call, files, coverage),
             SnapshotKind::None | SnapshotKind::Paths => drop(self.before().insert(call, files)),
         }
         Ok(())

@@ -161,7 +161,7 @@ pub(crate) fn unasked_warning(change: &UnaskedChange) -> String {
         UnaskedChange::InAnswer {} => "the request is a question, and this call changes files\n".to_owned(),
         UnaskedChange::Unclear {} => "the request does not say exactly what to change\n".to_owned(),
         UnaskedChange::Deletes { path } => format!("the request does not name {path}, which would be lost\n"),
-        UnaskedChange::NotNamed { path } => format!("the request names other files, not {path}\n"),
+        UnaskedChange::NotNamed { path } => format!("the request does not ask to change {path}\n"),
         UnaskedChange::AfterDeniedDelete { path } => format!("deleting {path} was refused in this run\n"),
     }
 }

@@ -11,7 +11,9 @@
 
 mod aside;
 mod checkpoint;
+mod durable;
 mod file_snapshot;
+mod moved_inodes;
 mod observe;
 mod omitted_files;
 mod planned_change;

@@ -109,7 +109,7 @@ pub use remedy::Remedy;
 pub use reply_fault::ReplyFault;
 pub use run_changes::{MissingChange, MovedPath, RunChanges};
 pub use run_model::RunModel;
-pub use shown_path::shown_path;
+pub use shown_path::{first_paths, shown_path};
 pub use spending::{LimitUnit, Spending, SpendingLimit, SpentElsewhere};
 pub use text_origin::TextOrigin;
 pub use time::Timestamp;

@@ -1,6 +1,6 @@
 //! What a run really did, from its records, whatever its answer claims.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,12 @@ pub struct RunChanges {
     /// Set when the request asks for a change and the records show none.
     #[serde(default, rename = "unfounded", skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingChange>,
+    /// Files that its scripts changed or deleted unasked, and that were restored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restored: Vec<String>,
+    /// Files that its scripts changed or deleted unasked, and that could not be restored: what became of them, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost: BTreeMap<String, String>,
 }
 
 /// A file that was moved.

@@ -3,6 +3,17 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+/// Returns the first of these paths, as they are shown, and how many more there are; `None` if there is none.
+#[must_use]
+pub fn first_paths<'p>(paths: impl IntoIterator<Item = &'p String>, most: usize) -> Option<String> {
+    let paths: Vec<&String> = paths.into_iter().collect();
+    let first = paths.iter().take(most).map(|path| shown_path(path)).collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(most) {
+        0 => (!paths.is_empty()).then_some(first),
+        more => Some(format!("{first} and {more} more")),
+    }
+}
+
 /// Returns `path` as it is, or as a JSON string where it contains a line break or another character that would not look
 /// like part of a name. The quoted form can be passed as an argument unchanged.
 ///

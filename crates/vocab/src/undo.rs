@@ -276,7 +276,7 @@ pub struct SnapshotTaken {
 }
 
 /// The changes a call made to files. Stored beside its result, or alone where the call was stopped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesChanged {
     /// The call.
     pub call: CallId,
@@ -285,6 +285,20 @@ pub struct FilesChanged {
     /// What else may have changed undetected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unseen: Option<String>,
+    /// Files that the call changed or deleted unasked, and that were restored; `changes` does not hold them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub restored: Vec<String>,
+    /// Files that the call changed or deleted unasked, and that could not be restored: what became of them, and why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lost: BTreeMap<String, String>,
+}
+
+impl FilesChanged {
+    /// Whether there is nothing to record.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.unseen.is_none() && self.restored.is_empty() && self.lost.is_empty()
+    }
 }
 
 /// An undo of files started. It holds their states before the undo, so that the undo can be undone as well.

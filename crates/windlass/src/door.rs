@@ -6,7 +6,9 @@ pub use crate::bare_ids::{provider_of_id, unknown_prefix};
 pub use crate::ended::{AwaitedEnd, end_awaited};
 pub use crate::follow_error::FollowError;
 pub use crate::host_address::NotAHost;
-pub use crate::listed_models::{LIST_LIMIT, ListedChoice, ListedRule, choose_listed, is_chat_model};
+pub use crate::listed_models::{
+    LIST_LIMIT, ListedChoice, ListedRule, choose_listed, is_chat_model, is_on_this_machine,
+};
 pub use crate::message::read_attached;
 pub use crate::model_name::{NamedModel, NamedServer, unnamed_elsewhere};
 pub use crate::model_providers::{

@@ -50,7 +50,9 @@ pub fn choose_listed<'l>(ids: &'l [String], base_url: &str, rule: ListedRule) ->
     }
 }
 
-pub(crate) fn is_on_this_machine(base_url: &str) -> bool {
+/// Whether the server of this address is on this machine.
+#[must_use]
+pub fn is_on_this_machine(base_url: &str) -> bool {
     Endpoint { base_url: base_url.to_owned(), model: String::new(), key: None }.is_on_this_machine()
 }
 

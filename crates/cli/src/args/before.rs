@@ -33,7 +33,7 @@ impl Cli {
             }
             // A resumed run keeps its settings.
             CliCommand::Resume(resume) => resume.common.join(std::mem::take(&mut before.common)),
-            CliCommand::Sessions(_)
+            CliCommand::Sessions { .. }
             | CliCommand::Stop(_)
             | CliCommand::Answer(_)
             | CliCommand::Follow(_)

@@ -127,9 +127,13 @@ pub enum CliCommand {
     /// Do one request and print the answer
     #[command(after_help = RUN_EXAMPLES)]
     Run(RunArgs),
-    /// Look at, move and check stored sessions
-    #[command(after_help = SESSIONS_EXAMPLES, subcommand)]
-    Sessions(SessionsCommand),
+    /// Look at, move and check stored sessions; alone, it lists them
+    #[command(after_help = SESSIONS_EXAMPLES)]
+    Sessions {
+        /// What to do with them
+        #[command(subcommand)]
+        command: Option<SessionsCommand>,
+    },
     /// Go on with a run that was cut short or waits for an answer
     #[command(after_help = RESUME_EXAMPLES)]
     Resume(ResumeArgs),

@@ -106,9 +106,11 @@ fn a_prompt_may_begin_with_a_dash_after_two_dashes() {
 #[test]
 fn sessions_resume_and_retry_parse() {
     let sessions = |line: &[&str]| match parse(line).expect("it parses").command {
-        Some(CliCommand::Sessions(command)) => command,
+        Some(CliCommand::Sessions { command }) => command.expect("a command"),
         other => panic!("{other:?}"),
     };
+    let alone = parse(&["sessions"]).expect("it parses").command;
+    assert!(matches!(alone, Some(CliCommand::Sessions { command: None })), "it lists them");
     assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List { all: false }));
     assert!(matches!(sessions(&["sessions", "show", "k"]), SessionsCommand::Show { key } if key == "k"));
     assert!(matches!(sessions(&["sessions", "export", "k", "-o", "f"]),
@@ -155,7 +157,7 @@ fn wrong_use_is_refused_with_a_reason() {
     assert!(refusal(&["run", "x", "--message-id", &"k".repeat(201)]).contains("200"));
     assert!(refusal(&["resume", "--preset", "task"]).contains("--preset"), "a resumed run keeps its rules");
     refusal(&["run", "two", "prompts"]);
-    refusal(&["sessions"]);
+    refusal(&["sessions", "nonsense"]);
 }
 
 #[test]

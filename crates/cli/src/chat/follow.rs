@@ -22,6 +22,7 @@ use crate::commands::recall;
 use crate::consent::wording;
 use crate::error::CommandError;
 use crate::interrupts::{self, OnInterrupt};
+use crate::output::wording::stopped_runs;
 use crate::output::{harmless_line, short_line};
 use crate::screen::{NEXT_LINE, Screen};
 
@@ -192,7 +193,7 @@ async fn take_input(
     match input {
         TerminalInput::Signal(TerminalSignal::End) => return Ok(FollowEnd::Chat),
         TerminalInput::Signal(TerminalSignal::Resized) => terminal.resize()?,
-        TerminalInput::Signal(TerminalSignal::Interrupt) => return stop_or_leave(talk, end).await,
+        TerminalInput::Signal(TerminalSignal::Interrupt) => return stop_or_leave(terminal, talk, end).await,
         TerminalInput::Typed(pieces) => {
             for piece in pieces {
                 match piece {
@@ -217,12 +218,19 @@ async fn take_input(
     Ok(end)
 }
 
-/// Handles Ctrl-C: the first stops the run, the second leaves the chat.
-async fn stop_or_leave(talk: &mut Conversation, end: FollowEnd) -> Result<FollowEnd, CommandError> {
+/// Handles Ctrl-C: the first stops the run and tells which messages that drops, the second leaves the chat.
+async fn stop_or_leave(
+    terminal: &mut Terminal,
+    talk: &mut Conversation,
+    end: FollowEnd,
+) -> Result<FollowEnd, CommandError> {
     if end == FollowEnd::Stopped {
         return Ok(FollowEnd::Chat);
     }
-    performing::stop(talk).await?;
+    let stopped = performing::stop(talk).await?;
+    if stopped.dropped > 0 {
+        terminal.console.print_dimmed(&format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))?;
+    }
     Ok(FollowEnd::Stopped)
 }
 
@@ -234,7 +242,7 @@ async fn take_key(
 ) -> Result<FollowEnd, CommandError> {
     match terminal.console.typed.press(key) {
         KeyEffect::Edited => Ok(end),
-        KeyEffect::Interrupt => stop_or_leave(talk, end).await,
+        KeyEffect::Interrupt => stop_or_leave(terminal, talk, end).await,
         KeyEffect::Leave => Ok(FollowEnd::Chat),
         KeyEffect::Entered(line) if line.trim().is_empty() => Ok(end),
         KeyEffect::Entered(line) => take_line(terminal, talk, line, end).await,

@@ -1,5 +1,7 @@
 //! The effect of each slash command on the conversation.
 
+use std::fmt;
+
 use windlass::door::FollowError;
 use windlass_machine::Force;
 use windlass_runtime::SessionActivity;
@@ -42,7 +44,10 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
             talk.begin_new().await;
             Ok(CommandFollowUp::Tell("New session started.\n".into()))
         }
-        SlashCommand::Stop => stop(talk).await.map(CommandFollowUp::Tell),
+        SlashCommand::Stop => {
+            let stopped = stop(talk).await?;
+            Ok(CommandFollowUp::Tell(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped))))
+        }
         SlashCommand::Status => status(talk).await.map(CommandFollowUp::Tell),
         SlashCommand::Permissions => {
             Ok(CommandFollowUp::Tell(permissions::report(&talk.prepared_run.setup.settings, &talk.records().await?)))
@@ -78,13 +83,12 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
     }
 }
 
-/// Stops the open run, ahead of queued messages (L8).
-pub(crate) async fn stop(talk: &mut Conversation) -> Result<String, CommandError> {
-    let stopped = match talk.live() {
-        Some(live) => live.session.stop(StopBy::Person).await.map_err(FollowError::from)?,
-        None => StopOutcome { runs: 0, dropped: 0 },
-    };
-    Ok(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))
+/// Stops the open run, ahead of queued messages, which are dropped (L8).
+pub(crate) async fn stop(talk: &mut Conversation) -> Result<StopOutcome, CommandError> {
+    match talk.live() {
+        Some(live) => Ok(live.session.stop(StopBy::Person).await.map_err(FollowError::from)?),
+        None => Ok(StopOutcome { runs: 0, dropped: 0 }),
+    }
 }
 
 /// Has the conversation summarised before the next message is answered: only a run can call a model.
@@ -170,9 +174,15 @@ async fn status(talk: &mut Conversation) -> Result<String, CommandError> {
         ("rules", format!("{}, permissions: {}", settings.policy.preset, settings.permissions.mode.value)),
         ("granted", format!("{} in this session; /permissions lists all rules", counted(grants))),
         ("sandbox", sandbox(settings.sandbox.mode.value).to_owned()),
-        ("now", format!("{doing}; {runs} runs so far, {waiting} messages waiting")),
+        ("now", format!("{doing}; {} so far, {} waiting", number(runs, "run"), number(waiting, "message"))),
     ];
     Ok(lines.iter().map(|(name, value)| format!("  {name:<8}  {}\n", harmless_line(value))).collect())
+}
+
+fn number(count: impl fmt::Display, one: &str) -> String {
+    let count = count.to_string();
+    let end = if count == "1" { "" } else { "s" };
+    format!("{count} {one}{end}")
 }
 
 fn counted(grants: usize) -> String {

@@ -47,7 +47,7 @@ pub(crate) mod usage;
 
 use windlass_setup::settings::Env;
 
-use crate::args::{Cli, CliCommand, MisplacedOptions};
+use crate::args::{Cli, CliCommand, MisplacedOptions, SessionsCommand};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 
@@ -63,7 +63,10 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
     match command {
         CliCommand::Chat(args) => chat::chat(data_dir, &args, env),
         CliCommand::Run(args) => run::run(data_dir, &args, env),
-        CliCommand::Sessions(command) => sessions::sessions(data_dir, &command, env),
+        CliCommand::Sessions { command } => {
+            let command = command.unwrap_or(SessionsCommand::List { all: false });
+            sessions::sessions(data_dir, &command, env)
+        }
         CliCommand::Resume(args) => resume::resume(data_dir, &args, env),
         CliCommand::Retry(args) => retry::retry(data_dir, &args, env),
         CliCommand::Stop(args) => stop::stop(data_dir, &args, &env),

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use windlass::Agent;
 use windlass_setup::agent;
 use windlass_setup::models::{ModelNotice, ModelPreference};
-use windlass_setup::run_setup::{RunConditions, RunSetup};
+use windlass_setup::run_setup::{RunConditions, RunSetup, SetupError};
 use windlass_setup::secrets::{is_secret, scrubber};
-use windlass_setup::settings::{Env, Flags, PlaceSettings, Settings, Sources, create_data_dir};
+use windlass_setup::settings::{
+    Env, Flags, PlaceSettings, RepeatedFlags, SettingOrigin, Settings, SettingsError, Sources, create_data_dir,
+};
 use windlass_setup::trusting;
 use windlass_store::Store;
 use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
@@ -23,7 +25,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::setting_words::{model_notice, origin_text, settings_notice};
 use crate::output::wording::loosened;
-use crate::output::{RunProgress, RunView, StreamTarget};
+use crate::output::{RunProgress, RunView, StreamTarget, model_command_for};
 use crate::streams::StandardStream;
 use crate::tty;
 
@@ -112,6 +114,7 @@ impl PreparedRun {
         let conditions = ScriptConditions {
             attendance: self.setup.attendance,
             permissions: &self.setup.settings.permissions,
+            sandbox: self.setup.settings.sandbox.mode.value,
             path: &path,
         };
         for text in script_dialect::notices(&agent::learned_chain(&self.setup, model), &conditions) {
@@ -156,6 +159,35 @@ impl PreparedRun {
 
     /// Chooses the model, and prints which choices were made by default.
     pub(crate) async fn choose(&mut self, preference: ModelPreference) -> Result<ModelName, CommandError> {
+        Ok(self.try_choose(preference).await?)
+    }
+
+    /// Like `choose`, for the command `verb` on the session `key`. Where the session's model has no server now, because its
+    /// run was told of one by flags, the error names the command with those flags.
+    pub(crate) async fn choose_again(
+        &mut self,
+        (verb, key): (&str, &str),
+        preference: ModelPreference,
+        named: Option<RepeatedFlags>,
+    ) -> Result<ModelName, CommandError> {
+        let chosen = self.try_choose(preference).await;
+        chosen.map_err(|error| match (error, named) {
+            (
+                SetupError::Settings(SettingsError::NoServerFor { origin: SettingOrigin::Session, model, .. }),
+                Some(RepeatedFlags { model: name, base_url, .. }),
+            ) => {
+                let place = &self.setup.settings.place;
+                let again = RepeatedFlags { model: name, base_url, ..place.again.clone() };
+                let line = model_command_for(verb, key, "", &PlaceSettings { again, ..place.clone() });
+                let text =
+                    format!("no server is configured for the session's model {model:?}: `{line}` names it again");
+                CommandError::new(Exit::Usage, text)
+            }
+            (error, _) => error.into(),
+        })
+    }
+
+    async fn try_choose(&mut self, preference: ModelPreference) -> Result<ModelName, SetupError> {
         let (model, notices) = self.setup.choose(preference, &mut TerminalPerson).await?;
         for notice in notices.iter().filter(|notice| is_due(notice, attendance())) {
             self.view.notice(&model_notice(notice));

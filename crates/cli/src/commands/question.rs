@@ -113,6 +113,9 @@ pub(crate) fn lasting_permission(
     let rule = asked.preview.as_ref()?.rule.as_deref()?;
     let lasts = |choice: &&AnswerOption| matches!(choice.option, QuestionOption::Session | QuestionOption::Always);
     let lasting: Vec<String> = choices.iter().filter(lasts).map(named).collect();
+    // A command of several lines is shown above; escaped for a rule it can't be read.
+    let is_exact = rule.contains('\n') && !rule.ends_with("*)");
+    let rule = if is_exact { "exactly this command" } else { rule };
     (!lasting.is_empty()).then(|| harmless_line(&format!("{} allow: {rule}", lasting.join(" and "))))
 }
 
@@ -261,6 +264,8 @@ mod tests {
         let mut asked = QuestionAsked { preview: Some(preview(Some("run_command(a\n\u{1b}b *)"))), ..approval() };
         let told = letters(&asked).expect("terms");
         assert!(told.starts_with("[s] and [a] allow: run_command(a") && !told.contains(['\n', '\u{1b}']), "{told:?}");
+        let script = QuestionAsked { preview: Some(preview(Some("run_command(a\nb)"))), ..approval() };
+        assert_eq!(letters(&script).as_deref(), Some("[s] and [a] allow: exactly this command"));
         asked.options = vec![QuestionOption::No, QuestionOption::Once];
         assert_eq!(letters(&asked), None, "no answer on offer holds for longer");
         assert_eq!(letters(&QuestionAsked { preview: Some(preview(None)), ..approval() }), None);

@@ -12,6 +12,7 @@ use windlass_vocab::{Answer, QuestionId, QuestionOption, RunId};
 
 use super::block_on::block_on;
 use super::prepared_run::{PreparedRun, QuestionsBefore};
+use super::session::LastRun;
 use super::unanswered::unanswered_questions;
 use super::{follow, prepared_run, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
@@ -31,12 +32,14 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let last = session::last_run(store.as_ref(), Some(&row)).await?;
         sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
+        let named = last.as_ref().and_then(LastRun::model_flags);
         let begun = last.and_then(|last| last.model);
         // Settings changed since then apply to new runs only.
         if begun.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
             prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
         }
-        let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
+        let preference = ModelPreference::new(begun, ModelFallback::Refuse);
+        let model = prepared_run.choose_again(("resume", &row.key), preference, named).await?;
         prepared_run.print_loosened();
         prepared_run.print_script_notice(&model);
         let open = unanswered_questions(store.as_ref(), row.session).await?;

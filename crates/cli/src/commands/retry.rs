@@ -10,6 +10,7 @@ use windlass_vocab::Policy;
 
 use super::block_on::block_on;
 use super::prepared_run::PreparedRun;
+use super::session::LastRun;
 use super::{follow, prepared_run, session};
 use crate::args::{RetryArgs, RuleFlags, flags};
 use crate::error::{CommandError, CommandResult};
@@ -39,11 +40,13 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
                 prepared_run.view.notice(&format!("the run keeps its limits: {}", kept.join(", ")));
             }
         }
+        let named = last.as_ref().and_then(LastRun::model_flags);
         let begun = last.and_then(|last| last.model);
         let was_demo = begun.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO);
         let otherwise = if was_demo { ModelFallback::Demo } else { ModelFallback::Refuse };
         let before = begun.as_ref().map(|begun| begun.model.clone());
-        let model = prepared_run.choose(ModelPreference::new(begun, otherwise)).await?;
+        let preference = ModelPreference::new(begun, otherwise);
+        let model = prepared_run.choose_again(("retry", &row.key), preference, named).await?;
         prepared_run.print_loosened();
         prepared_run.print_script_notice(&model);
         let agent = agent::build(&prepared_run.setup, store, &model)?;

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use windlass::door::ResolvedModel;
+use windlass_sandbox::SandboxMode;
 use windlass_setup::settings::{ModeSetting, PermissionSettings};
 use windlass_tools::dialect::ScriptLanguages;
 use windlass_vocab::{Attendance, Dialect, ToolName};
@@ -11,6 +12,7 @@ use windlass_vocab::{Attendance, Dialect, ToolName};
 pub(super) struct ScriptConditions<'a> {
     pub(super) attendance: Attendance,
     pub(super) permissions: &'a PermissionSettings,
+    pub(super) sandbox: SandboxMode,
     /// The variable `PATH`.
     pub(super) path: &'a OsStr,
 }
@@ -24,16 +26,25 @@ pub(super) fn notices(chain: &[ResolvedModel], conditions: &ScriptConditions<'_>
         ScriptLanguages::Shell => Some("there is no python3 on PATH: scripts are written in shell alone"),
         ScriptLanguages::PythonAndShell => None,
     };
-    let refused = is_each_refused(conditions)
-        .then_some("nobody is there to approve scripts, so none will run: --allow run_command allows them");
-    language.into_iter().chain(refused).collect()
+    language.into_iter().chain(refusal(conditions)).collect()
 }
 
-/// Whether every script needs approval, and nobody can give it.
-fn is_each_refused(conditions: &ScriptConditions<'_>) -> bool {
+/// Returns why no script will run, and what would let them: where nobody can approve them, they need a rule that allows them
+/// and a sandbox, for the rule holds only for commands that are confined.
+fn refusal(conditions: &ScriptConditions<'_>) -> Option<&'static str> {
     let tool = ToolName(format!("{}.run_command", ToolName::LOCAL));
     let PermissionSettings { mode, allow, .. } = conditions.permissions;
-    conditions.attendance == Attendance::Unattended
-        && mode.value != ModeSetting::Bypass
-        && !allow.iter().any(|rule| rule.value.means(&tool))
+    if conditions.attendance != Attendance::Unattended || mode.value == ModeSetting::Bypass {
+        return None;
+    }
+    match conditions.sandbox {
+        SandboxMode::Off => Some(
+            "nobody is there to approve scripts, so none will run: they need a sandbox and --allow run_command, or \
+             --mode bypass",
+        ),
+        SandboxMode::Workspace | SandboxMode::ReadOnly if allow.iter().any(|rule| rule.value.means(&tool)) => None,
+        SandboxMode::Workspace | SandboxMode::ReadOnly => {
+            Some("nobody is there to approve scripts, so none will run: --allow run_command allows them")
+        }
+    }
 }

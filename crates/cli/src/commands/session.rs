@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use windlass_setup::models::{RunState, SessionModel};
-use windlass_setup::settings::PlaceSettings;
+use windlass_setup::settings::{PlaceSettings, RepeatedFlags};
 use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store};
 use windlass_vocab::{Policy, Record, SessionId};
 
@@ -158,6 +158,16 @@ pub(crate) struct LastRun {
     pub(crate) model: Option<SessionModel>,
     /// `None` if the session was imported since: its record chooses nothing here (X6).
     pub(crate) agent: Option<String>,
+}
+
+impl LastRun {
+    /// Returns the flags that name its model and the model's server; `None` if the server is unknown, if its address may hold
+    /// a password, or if the session was imported: its record must not say where words are sent (X6).
+    pub(crate) fn model_flags(&self) -> Option<RepeatedFlags> {
+        let SessionModel { model, server, .. } = self.model.as_ref().filter(|_| self.agent.is_some())?;
+        let base_url = server.clone().filter(|server| !server.contains(['@', '?']))?;
+        Some(RepeatedFlags { model: Some(model.0.clone()), base_url: Some(base_url), ..RepeatedFlags::default() })
+    }
 }
 
 /// Returns what the session's last run began with, if it has one.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::json;
-use windlass::door::{NamedModel, NamedServer};
+use windlass::door::{NamedModel, NamedServer, is_on_this_machine};
 use windlass_narrate::{grouped, harmless_json, harmless_line};
 use windlass_setup::settings::{Env, Flags};
 use windlass_store::{Charge, Charges, SessionLog as _, charges};
@@ -71,7 +71,9 @@ impl UsageSum {
             let NanoMoney(cost) = report.cost.unwrap_or_default();
             self.cache_miss_cost = self.cache_miss_cost.saturating_add(cost);
         }
-        match charge.cost {
+        // As for the limits of money: a server on this machine costs nothing unless prices were configured.
+        let is_free = || charge.server.as_deref().is_some_and(is_on_this_machine);
+        match charge.cost.or_else(|| is_free().then_some(NanoMoney(0))) {
             Some(NanoMoney(nano)) => self.cost = self.cost.saturating_add(nano),
             None => {
                 self.unpriced = self.unpriced.saturating_add(charge.usage.input.saturating_add(charge.usage.output));
@@ -246,6 +248,21 @@ mod tests {
         let unpriced = sums(&charges[1..2], UsageGroup::Model, &HashMap::new());
         let line = unpriced["own"].json(UsageGroup::Model, "own");
         assert_eq!((&line["cost"], &line["tokens_without_price"]), (&serde_json::Value::Null, &json!(6)));
+    }
+
+    // proves M7: what the limits of money count as free is free here, too
+    #[test]
+    fn a_model_on_this_machine_without_a_price_is_free() {
+        let at = |server: &str, cost| Charge { server: Some(server.into()), ..charge(0, "own", 5, cost) };
+        for (charge, money, cost) in [
+            (at("http://127.0.0.1:8080/v1", None), "$0.00", json!("0.00")),
+            (at("http://localhost:11434/v1", None), "$0.00", json!("0.00")),
+            (at("http://127.0.0.1:8080/v1", Some(1_000_000)), "$0.001", json!("0.001")),
+            (at("https://proxy.example/v1", None), "price unknown", serde_json::Value::Null),
+        ] {
+            let sum = sums(&[charge], UsageGroup::Model, &HashMap::new())["own"];
+            assert_eq!((sum.money().as_str(), &sum.json(UsageGroup::Model, "own")["cost"]), (money, &cost));
+        }
     }
 
     // proves M7, M2: a model has one name, however it was named; one id on two servers is two models

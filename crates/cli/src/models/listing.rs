@@ -17,13 +17,16 @@ use windlass_vocab::ModelRole;
 use super::measured::{jobs_text, preset_text, scripts_text};
 use super::row::{ModelRow, chain_rows};
 use crate::output::advice::with_failure;
-use crate::output::harmless_line;
+use crate::output::{harmless_line, short_line};
 
 /// A server on this machine answers in a millisecond or two, or is not there.
 const LOCAL_LIMIT: Duration = Duration::from_millis(300);
 
 /// How many models of a server are listed for people if none of them is used.
 const OF_OTHERS: usize = 20;
+
+/// How many characters of a name are shown to people: no model's is longer, but a server may send any text as an id.
+const LONGEST_NAME: usize = 160;
 
 /// What is listed.
 pub(crate) struct ListedModels<'a> {
@@ -203,7 +206,7 @@ impl ModelListing {
 
 fn push_block(text: &mut String, title: &str, rows: &[ModelRow]) {
     *text += &format!("{title}\n");
-    let names: Vec<String> = rows.iter().map(|row| harmless_line(&row.name)).collect();
+    let names: Vec<String> = rows.iter().map(|row| short_line(&row.name, LONGEST_NAME)).collect();
     let width = width(names.iter());
     for (name, row) in names.iter().zip(rows) {
         *text += &format!("{} {name:<width$}  {}\n", row.mark(), row.details());

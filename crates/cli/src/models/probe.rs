@@ -8,7 +8,8 @@ use windlass_provider::abilities::Ability;
 use windlass_provider::{DeclaredModel, ModelConfig, ResponseFormat};
 use windlass_setup::models::memory::{DatedAnswers, RememberedModel};
 use windlass_vocab::{
-    EffectClass, Failure, FailureClass, Json, OutputSpec, PinnedContext, Reply, StopReason, Timestamp, ToolSpec,
+    EffectClass, Failure, FailureClass, Json, OutputSpec, PinnedContext, Reply, ReplyCall, StopReason, Timestamp,
+    ToolSpec,
 };
 
 use super::row::date;
@@ -101,7 +102,7 @@ fn ability_in(reply: &Reply, contains: impl Fn(&Reply) -> bool) -> Ability {
 async fn call_of_tool(model: &ResolvedModel) -> Result<Ability, Failure> {
     let words = "What is the weather in Paris? Call the tool get_weather for it.";
     match offered(model, words).await {
-        Ok(reply) => Ok(ability_in(&reply, |reply| !reply.calls.is_empty())),
+        Ok(reply) => Ok(ability_in(&reply, |reply| reply.calls.iter().any(is_of_offered))),
         Err(failure) if failure.no_tools => Ok(Ability::No),
         Err(failure) => Err(failure),
     }
@@ -110,7 +111,19 @@ async fn call_of_tool(model: &ResolvedModel) -> Result<Ability, Failure> {
 async fn calls_at_once(model: &ResolvedModel) -> Result<Ability, Failure> {
     let words =
         "What is the weather in Paris and in Rome? Call the tool get_weather twice in one reply, once for each.";
-    Ok(ability_in(&offered(model, words).await?, |reply| reply.calls.len() > 1))
+    Ok(ability_in(&offered(model, words).await?, |reply| {
+        reply.calls.iter().filter(|call| is_of_offered(call)).count() > 1
+    }))
+}
+
+/// The name of the tool that is offered, on the wire.
+const OFFERED: &str = "get_weather";
+
+/// Whether a call is one of the offered tool, with arguments that fit its schema. Any other proves nothing: a run could do
+/// nothing with it either.
+fn is_of_offered(call: &ReplyCall) -> bool {
+    let arguments: Option<Value> = serde_json::from_str(&call.arguments).ok();
+    call.name == OFFERED && arguments.is_some_and(|arguments| arguments["city"].is_string())
 }
 
 /// Calls the model with a tool offered, whatever is believed of it.
@@ -118,7 +131,7 @@ async fn offered(model: &ResolvedModel, words: &str) -> Result<Reply, Failure> {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
     let tool = ToolSpec {
         name: "local.get_weather".into(),
-        wire_name: "get_weather".to_owned(),
+        wire_name: OFFERED.to_owned(),
         description: "Returns the weather in a city.".to_owned(),
         schema: Json::from(&schema),
         effect: EffectClass::ReadOnly,
@@ -257,6 +270,22 @@ mod tests {
         let probed = Some(DatedAnswers::new(Timestamp(0), &found));
         let remembered = RememberedModel { probed, ..RememberedModel::nothing("http://h/v1", name) };
         ModelProbe { name: name.to_owned(), remembered, figures_window: Some(131_072), failure }
+    }
+
+    // proves M8
+    #[test]
+    fn a_call_counts_only_with_arguments_that_parse_and_fit() {
+        let is_call = |name: &str, arguments: &str| {
+            let (name, arguments) = (name.to_owned(), arguments.to_owned());
+            is_of_offered(&ReplyCall { provider_id: None, name, arguments, mended: None })
+        };
+        assert!(is_call("get_weather", r#"{"city":"Paris"}"#));
+        for (name, arguments) in [("zzz", "{{{"), ("zzz", r#"{"city":"Paris"}"#), ("get_weather", "{{{")] {
+            assert!(!is_call(name, arguments), "{name} {arguments}");
+        }
+        for arguments in ["", "[]", "\"city\"", "{}", r#"{"city":null}"#] {
+            assert!(!is_call("get_weather", arguments), "{arguments}");
+        }
     }
 
     // proves M8

@@ -18,7 +18,9 @@ pub(crate) mod wording;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use windlass_narrate::{RunEndWords, answer_of, changes_line, claims_too_much, duration, left_unchanged};
+use windlass_narrate::{
+    RunEndWords, answer_of, changed_unasked, changes_line, claims_too_much, duration, left_unchanged, lost_files,
+};
 pub use windlass_narrate::{harmless_codes, harmless_json, harmless_line, harmless_lines, short_line};
 use windlass_vocab::{Event, Record, RunEnded};
 
@@ -135,10 +137,11 @@ impl<Out: Write, Err: Write> RunView<Out, Err> {
     }
 
     /// Tells what the run really changed: a person at a terminal in any case, others where the answer claims more or a file
-    /// is as it was that the request asks to be changed.
+    /// is as it was that the request asks to be changed, or scripts changed files unasked. The events tell programs, and
+    /// whoever started them is told of what is lost.
     fn changes(&mut self, ended: &RunEnded) {
-        let Some(line) = changes_line(ended).filter(|_| !self.is_json()) else { return };
-        if claims_too_much(ended) || left_unchanged(ended) {
+        let Some(line) = changes_line(ended).filter(|_| !self.is_json() || lost_files(ended)) else { return };
+        if claims_too_much(ended) || left_unchanged(ended) || changed_unasked(ended) {
             self.notice(&line);
         } else if let Self::Answer { progress, .. } = self {
             progress.footer(&format!("windlass: {line}"));

@@ -58,14 +58,17 @@ pub(crate) fn command_for(verb: &str, key: &str, flags: &str, place: &PlaceSetti
 
 /// The same, for a command that calls a model: with the flags that it needs again.
 pub(crate) fn model_command_for(verb: &str, key: &str, flags: &str, place: &PlaceSettings) -> String {
-    let RepeatedFlags { model, base_url, mode, sandbox, dialects, allow, deny } = &place.again;
+    let RepeatedFlags { model, base_url, preset, mode, sandbox, dialects, allow, deny } = &place.again;
     let dialects = dialects.iter().map(|dialect| dialect_name(*dialect)).collect::<Vec<_>>().join(",");
     // A run that goes on writes its calls as it began.
     let dialects = Some(dialects.as_str()).filter(|names| !names.is_empty() && verb != "resume");
+    // A run that goes on or is tried again keeps its rules; a chat begins new ones.
+    let preset = preset.as_deref().filter(|_| verb == "--resume");
     let one = |name: &'static str, value: Option<&str>| value.map(|value| format!(" {name} {}", quoted(value)));
     let single = [
         one("--model", model.as_deref()),
         one("--base-url", base_url.as_deref()),
+        one("--preset", preset),
         one("--dialect", dialects),
         one("--mode", mode.map(ModeSetting::as_str)),
         one("--sandbox", sandbox.map(SandboxMode::as_str)),

@@ -36,7 +36,9 @@ mod wrap;
 
 use std::io::{self, Write};
 
-use windlass_narrate::{Detail, Narrator, RunEndWords, Tone, answer_of, changes_line, claims_too_much};
+use windlass_narrate::{
+    Detail, Narrator, RunEndWords, Tone, answer_of, changed_unasked, changes_line, claims_too_much,
+};
 use windlass_vocab::{DeltaBody, Event, Record, RunEnded};
 
 use self::answer::{DisplayedAnswer, StreamedAnswer};
@@ -210,7 +212,7 @@ impl<W: Write> Screen<W> {
             }
         }
         if let Some(line) = changes_line(ended) {
-            let style = if claims_too_much(ended) { Style::PLAIN } else { Style::DIM };
+            let style = if claims_too_much(ended) || changed_unasked(ended) { Style::PLAIN } else { Style::DIM };
             self.put_styled(style, &line);
         }
         self.paint()

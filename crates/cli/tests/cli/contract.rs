@@ -38,6 +38,7 @@ mod retrieval;
 mod routing;
 mod sandbox;
 mod script_help;
+mod script_losses;
 mod scripts;
 mod secrets;
 mod seen_images;

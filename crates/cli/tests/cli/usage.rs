@@ -63,7 +63,9 @@ fn the_version_and_the_help_go_to_standard_output() {
 #[test]
 fn wrong_arguments_end_with_2() {
     let script = Script::new();
-    for arguments in [&["rnu"][..], &["run", "x", "--nonsense"], &["run", "x", "--deadline", "soon"], &["sessions"]] {
+    for arguments in
+        [&["rnu"][..], &["run", "x", "--nonsense"], &["run", "x", "--deadline", "soon"], &["sessions", "nonsense"]]
+    {
         let (code, text) = refusal(&script.run(arguments, b""));
         assert_eq!(code, Some(2), "{arguments:?}: {text}");
     }

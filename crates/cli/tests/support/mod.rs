@@ -268,7 +268,12 @@ pub(crate) fn script_under(preset: &str, steps: impl IntoIterator<Item = ScriptS
 
 /// Sends SIGINT, as Ctrl-C does.
 pub(crate) fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
+    send_signal(child, "INT");
+}
+
+/// Sends the signal of this name.
+pub(crate) fn send_signal(child: &Child, name: &str) {
+    let sent = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status().expect("kill");
     assert!(sent.success());
 }
 

@@ -10,6 +10,7 @@ use windlass_vocab::{
 
 use super::named_files::name_tokens;
 use super::replaced_text::files_with_replaced_text;
+use super::request::{RequestKind, RequestReading};
 use super::vague_order::names_nothing;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
@@ -269,6 +270,15 @@ impl RunEvidence {
             } else {
                 self.more_changes += 1;
             }
+        }
+    }
+
+    /// Whether a change of files is asked for: by an order, or by a text that is to be replaced ("every red becomes blue").
+    pub(super) fn asks_for_change(&self, request: &RequestReading) -> bool {
+        match request.kind {
+            RequestKind::Change => true,
+            RequestKind::Other => !self.request.to_replace_in.is_empty(),
+            RequestKind::Question => false,
         }
     }
 

@@ -1,5 +1,5 @@
 //! The words and phrases by which the judge reads requests and replies, as data: one row for each language. They only
-//! ever add to evidence from the records; `tests.rs` measures what each list finds and how often it is wrong.
+//! ever add to evidence from the records; `tests.rs` measures how often judgements by them are right.
 //!
 //! Entries are separated by `; ` and in lower case, with straight apostrophes. A phrase matches whole words.
 
@@ -41,12 +41,14 @@ pub(super) struct Language {
     pub(super) copy_verbs: Phrases,
     /// Verbs that ask for files to be deleted.
     pub(super) delete_verbs: Phrases,
+    /// Verbs for work that may have to be done in another file than the one that is named.
+    pub(super) elsewhere_verbs: Phrases,
     /// Verbs that are in no list above, or in `make_verbs`, and may ask for a change of what is there: "tidy", "put".
     pub(super) altering_verbs: Phrases,
     /// Verbs that are in no list above, or in `change_verbs`, and ask for something new: "add".
     pub(super) adding_verbs: Phrases,
     /// Of the verbs that ask for a change, the ones that may mean something new: "set up".
-    pub(super) setting_verbs: Phrases,
+    pub(super) ambiguous_verbs: Phrases,
     /// Phrases in orders to change what is there whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
     /// Words of orders that say how any text or folder is changed, whatever it is about: "the comments", "upper case".
@@ -99,6 +101,12 @@ pub(super) struct Language {
     pub(super) common_words: Phrases,
     /// Phrases of questions about a word, which no file answers: "the plural of".
     pub(super) about_words: Phrases,
+    /// Words for what is the person's own, which only files may tell.
+    pub(super) own_words: Phrases,
+    /// Questions about a word, which is the `*`: "what does * mean".
+    pub(super) word_questions: Phrases,
+    /// Verbs behind a word that a text explains.
+    pub(super) explaining_verbs: Phrases,
     /// The beginning of requests for advice, which text answers.
     pub(super) advice: Phrases,
     /// The beginning of requests that are mere talk.
@@ -107,8 +115,14 @@ pub(super) struct Language {
     pub(super) places: Phrases,
     /// Phrases with such a word that mean the conversation: "tell me here".
     pub(super) in_answer: Phrases,
-    /// Words that exclude the files named beside them.
+    /// Words that exclude the files named behind them.
     pub(super) exclusions: Phrases,
+    /// Words behind a name that exclude it.
+    pub(super) negations_behind: Phrases,
+    /// Of the words that exclude, the ones that exclude what a clause is about when they begin it: "don't sort the lines of".
+    pub(super) negations: Phrases,
+    /// Words that may stand between one that excludes and the name: "without touching".
+    pub(super) exclusion_fillers: Phrases,
     /// Phrases with such words that exclude nothing: "don't forget".
     pub(super) inclusions: Phrases,
     /// Of the words that exclude, the ones that begin a clause without a comma.
@@ -121,6 +135,10 @@ pub(super) struct Language {
     pub(super) files_words: Phrases,
     /// Words for every file of a kind.
     pub(super) all_words: Phrases,
+    /// Words behind a noun that say which of them are meant.
+    pub(super) limits: Phrases,
+    /// Words for all that is there, behind a verb.
+    pub(super) everything_words: Phrases,
     /// Words for files beside those that a request names.
     pub(super) several_words: Phrases,
     /// Words of requests that may be about files that they do not name.

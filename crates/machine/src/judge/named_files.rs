@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::language::{all, has_phrase, is_extension, is_file_without_ending, is_no_file, is_one_of, plain};
+use super::language::{
+    PhraseList, all, begins_with, has_phrase, is_extension, is_file_without_ending, is_no_file, is_one_of, plain,
+};
 use crate::file_names::{base_name, meant_file};
 
 /// The most files that a pattern such as `*.txt` stands for.
@@ -56,8 +58,9 @@ impl NamedFiles {
             rest = after;
             let file = meant(token, files);
             words.push_str(if file.is_some() || is_file_name(token) { " " } else { token });
+            let is_negated = || begins_with(&plain(rest.trim_start()), |language| &language.negations_behind);
             match file.cloned() {
-                Some(file) if excludes(&words) => self.excluded.extend([file]),
+                Some(file) if excludes(&words) || is_negated() => self.excluded.extend([file]),
                 Some(file) => self.included.push(file),
                 None => {}
             }
@@ -67,20 +70,58 @@ impl NamedFiles {
     }
 }
 
-/// Whether words before the name of a file exclude it.
+/// Whether words before the name of a file or folder exclude it: a negation begins them ("don't sort the lines of"), or only
+/// words that lead to the name stand behind one that excludes ("but not in"). In "the rows without a price from a.csv" none does.
 fn excludes(words: &str) -> bool {
-    let words = plain(words);
-    has_phrase(&words, |language| &language.exclusions) && !has_phrase(&words, |language| &language.inclusions)
+    let text = plain(words);
+    let words: Vec<&str> = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'').collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    let is_lead_in = |word: &&&str| is_one_of(word, |language| &language.lead_ins);
+    let first = words.iter().find(|word| !is_lead_in(word));
+    let is_negated = first.is_some_and(|word| is_one_of(word, |language| &language.negations));
+    let last = words.iter().rposition(|word| is_one_of(word, |language| &language.exclusions));
+    let leads_to_name = |word: &&str| {
+        let lists: [PhraseList; 6] = [
+            |language| &language.prepositions,
+            |language| &language.before_names,
+            |language| &language.list_words,
+            |language| &language.file_nouns,
+            |language| &language.change_verbs,
+            |language| &language.exclusion_fillers,
+        ];
+        is_extension(word) || lists.into_iter().any(|list| is_one_of(word, list))
+    };
+    let is_excluded = || last.is_some_and(|last| words.iter().skip(last + 1).all(leads_to_name));
+    !has_phrase(&text, |language| &language.inclusions) && (is_negated || is_excluded())
 }
 
 /// Whether a sentence only says that files stay as they are: "a.txt stays."
 fn leaves_files_alone(sentence: &str) -> bool {
-    let lower = plain(sentence);
+    let lower = plain(&unquoted(sentence));
     let is_verb = |word: &str| {
         is_one_of(word, |language| &language.change_verbs) || is_one_of(word, |language| &language.make_verbs)
     };
     has_phrase(&lower, |language| &language.stays)
         && !lower.split(|letter: char| !letter.is_alphanumeric()).any(is_verb)
+}
+
+/// Returns a text without what stands in quotes, which is no word of the request itself.
+fn unquoted(text: &str) -> String {
+    text.split(['"', '`', '\u{201c}', '\u{201d}', '\u{201e}']).step_by(2).collect()
+}
+
+/// Whether a word of a request, in lower case, is a part of this path, without its ending: "the changelog", "the folder old".
+pub(super) fn has_word_of_path(text: &str, path: &str) -> bool {
+    let is_common = |word: &str| is_one_of(word, |language| &language.common_words);
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let (stem, path) = (plain(stem), plain(path));
+    let tokens = text.split_whitespace().filter(|token| !name_tokens(token).any(is_file_name));
+    let mut words = tokens.flat_map(|token| token.split(|letter: char| !letter.is_alphanumeric()));
+    words.any(|word| {
+        let is_folder = || path.split('/').rev().skip(1).any(|part| part == word);
+        let mut parts = stem.split(|letter: char| !letter.is_alphanumeric());
+        !word.is_empty() && parts.any(|part| part == word) && (!is_common(word) || is_folder())
+    })
 }
 
 /// Whether a text names a folder in which this file is, as a folder: "the folder old", "all files in old", "old/".
@@ -99,7 +140,7 @@ pub(super) fn names_folder_of(text: &str, path: &str) -> bool {
                     || before.last().is_some_and(|word| is_before(word))
                     || after.get(1).is_some_and(|word| is_noun(word))
             };
-            is_folder && is_meant() && !has_phrase(&before.join(" "), |language| &language.exclusions)
+            is_folder && is_meant() && !excludes(&before.join(" "))
         })
     })
 }
@@ -114,7 +155,7 @@ pub(super) fn meant<'f>(token: &str, files: &'f BTreeSet<String>) -> Option<&'f 
 }
 
 /// Returns the files that `*.txt`, or `all .txt files`, stands for.
-fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
+pub(super) fn by_pattern(clause: &str, files: &BTreeSet<String>) -> Vec<String> {
     let Some(ending) = pattern_ending(clause) else { return Vec::new() };
     let named: Vec<String> = files.iter().filter(|path| path.to_lowercase().ends_with(&ending)).cloned().collect();
     if named.len() <= PATTERN_FILES { named } else { Vec::new() }

@@ -3,9 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::language::{all, begins_with, contains_words, is_one_of, plain};
-use super::named_files::{is_file_name, meant, name_tokens};
+use super::language::{PhraseList, all, begins_with, is_one_of, plain};
+use super::named_files::{by_pattern, is_file_name, meant, name_tokens};
 use crate::file_names::may_mean;
+
+/// The most words between "all" and "files".
+const QUALIFIERS: usize = 2;
 
 /// A sentence of a request.
 pub(super) struct Sentence<'a> {
@@ -70,10 +73,19 @@ impl<'a> Sentence<'a> {
         is_one_of(word, |language| &language.make_verbs).then_some(OrderVerb::Make)
     }
 
-    /// Returns the orders of the sentence: verbs at its beginning, or joined to what is before them.
+    /// Whether it begins with a place: "In a.txt, …".
+    fn begins_with_place(&self) -> bool {
+        let opening = self.words.get(self.lead_in_from(0)).map_or("", |(word, _)| word.as_str());
+        is_one_of(opening, |language| &language.prepositions)
+    }
+
+    /// Returns the orders of the sentence: verbs at its beginning, joined to what is before them, or behind a place.
     pub(super) fn orders(&self) -> Vec<Order<'_, 'a>> {
+        let begins_with_place = self.begins_with_place();
         let joins = |(word, written): &(String, &str)| {
-            written.ends_with([',', ':']) || is_one_of(word, |language| &language.joins)
+            written.ends_with([',', ':'])
+                || is_one_of(word, |language| &language.joins)
+                || begins_with_place && name_tokens(written).any(is_file_name)
         };
         let joined = self.words.iter().enumerate().filter(|(_, word)| joins(word)).map(|(place, _)| place + 1);
         let starts: BTreeSet<usize> = joined.chain([0]).map(|place| self.lead_in_from(place)).collect();
@@ -124,20 +136,19 @@ impl Order<'_, '_> {
     /// Returns the words that may name what it changes: its own, and those before it that say where ("In a.txt, set …") or
     /// what is spoken of ("a.txt is old, change it").
     fn naming_words(&self) -> &[(String, &str)] {
-        let opening = self.sentence.words.get(self.sentence.lead_in_from(0)).map_or("", |(word, _)| word.as_str());
-        let says_where = is_one_of(opening, |language| &language.prepositions);
-        let start = if says_where || self.changes_what_was_named() { self.before } else { self.start };
+        let start =
+            if self.sentence.begins_with_place() || self.changes_what_was_named() { self.before } else { self.start };
         self.sentence.words.get(start..self.end).unwrap_or_default()
     }
 
     /// Returns the names of files that the order asks to be written.
     pub(super) fn targets(&self, files: &BTreeSet<String>) -> Vec<String> {
         let words = self.words();
-        let renames = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| &language.move_verbs));
+        let renames = is_one_of(self.verb_word(), |language| &language.move_verbs);
         if self.verb == OrderVerb::Change && !renames {
             return Vec::new();
         }
-        let writes = words.first().is_some_and(|(verb, _)| is_one_of(verb, |language| &language.write_verbs));
+        let writes = is_one_of(self.verb_word(), |language| &language.write_verbs);
         let mut found = Vec::new();
         for (place, (_, written)) in words.iter().enumerate().skip(1) {
             let Some(token) = name_tokens(written).next().filter(|token| is_file_name(token)) else { continue };
@@ -178,7 +189,7 @@ impl Order<'_, '_> {
 
     /// Whether it moves, renames or deletes.
     pub(super) fn moves_or_deletes(&self) -> bool {
-        self.moves() || is_one_of(self.verb_word(), |language| &language.delete_verbs)
+        self.moves() || self.deletes()
     }
 
     /// Returns the files that it asks to be moved away or renamed: those right behind the verb. "Move the heading of a.md" does
@@ -195,6 +206,40 @@ impl Order<'_, '_> {
         };
         let words = self.words().iter().skip(1).filter(|_| self.moves());
         words.map_while(named).flatten().collect()
+    }
+
+    fn deletes(&self) -> bool {
+        is_one_of(self.verb_word(), |language| &language.delete_verbs)
+    }
+
+    /// Whether it asks for files to be deleted that it does not name, and says which: "delete all empty files", "remove everything
+    /// but a.txt". Nobody means every file there is.
+    pub(super) fn deletes_unnamed(&self) -> bool {
+        let words: Vec<&str> = self.words().iter().skip(1).map(|(word, _)| word.as_str()).collect();
+        let Some((first, rest)) = words.split_first().filter(|_| self.deletes()) else { return false };
+        let is = |list: PhraseList| move |word: &&str| is_one_of(word, list);
+        let limits = |words: &[&str]| {
+            words.iter().any(is(|language| &language.exclusions)) || words.iter().any(is(|language| &language.limits))
+        };
+        let noun = rest.iter().take(QUALIFIERS + 1).position(is(|language| &language.file_nouns));
+        let is_qualified = |noun: usize| !rest.iter().take(noun).all(is(|language| &language.before_names));
+        let is_all = is_one_of(first, |language| &language.all_words);
+        let is_everything = is_one_of(first, |language| &language.everything_words);
+        is_everything && limits(rest) || is_all && (noun.is_some_and(is_qualified) || limits(rest))
+    }
+
+    /// Returns the files that it asks to be deleted by a pattern, where nothing says that only some are meant.
+    pub(super) fn files_deleted_by_pattern(&self, sentence: &str, files: &BTreeSet<String>) -> Vec<String> {
+        let is_limit = |(word, _): &(String, &str)| {
+            is_one_of(word, |language| &language.exclusions) || is_one_of(word, |language| &language.relatives)
+        };
+        let is_sure = self.deletes() && !self.words().iter().skip(1).any(is_limit);
+        if is_sure { by_pattern(sentence, files) } else { Vec::new() }
+    }
+
+    /// Whether it may have to be carried out in another file than the one that it names.
+    pub(super) fn may_be_elsewhere(&self) -> bool {
+        is_one_of(self.verb_word(), |language| &language.elsewhere_verbs)
     }
 
     /// Returns the files of these that an order to change something names.
@@ -219,23 +264,20 @@ impl Order<'_, '_> {
 
     /// Whether the order asks for a change of files.
     pub(super) fn is_change(&self, existing: &[String], targets: &[String]) -> bool {
-        let text = self.words().iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>().join(" ");
-        let words = || self.words().iter().skip(1).map(|(word, _)| word.as_str());
+        // What is excluded is not what is changed: "… but no file".
+        let excludes = |word: &&str| is_one_of(word, |language| &language.exclusions);
+        let words = || self.words().iter().skip(1).map(|(word, _)| word.as_str()).take_while(|word| !excludes(word));
         let is_noun = |word: &str| is_one_of(word, |language| &language.file_nouns);
         let names_file = self
             .naming_words()
             .iter()
             .any(|(_, written)| name_tokens(written).any(|token| existing.iter().any(|path| may_mean(token, path))));
-        if all(|language| &language.exclusions).any(|word| contains_words(&text, word)) && !names_file {
-            return false;
-        }
         match self.verb {
             OrderVerb::Change => names_file || !targets.is_empty() || words().any(is_noun) || self.names_folder(),
             OrderVerb::Make => {
                 let is_relative = |word: &&str| is_one_of(word, |language| &language.relatives);
                 let direct = words().take_while(|word| !is_relative(word)).collect::<Vec<_>>();
-                let verb = self.words().first().map_or("", |(word, _)| word.as_str());
-                let makes_files = is_one_of(verb, |language| &language.file_verbs);
+                let makes_files = is_one_of(self.verb_word(), |language| &language.file_verbs);
                 !targets.is_empty() || (makes_files && direct.into_iter().any(is_noun))
             }
         }

@@ -16,9 +16,10 @@ const SHORTEST: usize = 3;
 /// asks for files to be written or copied, it does not say which of them are meant.
 pub(super) fn files_with_replaced_text(request: &str, overview: &WorkspaceOverview) -> Vec<String> {
     let files: BTreeSet<String> = overview.files.iter().map(|file| file.path.clone()).collect();
-    let copies = request.split_whitespace().any(|word| is_one_of(&plain(word), |language| &language.copy_verbs));
-    let replacements: Vec<Replacement> = sentences(request).filter_map(Replacement::of).collect();
-    if replacements.is_empty() || copies || !read_request(request, &files).to_write.is_empty() {
+    let is_text = |replacement: &Replacement<'_>| !replacement.is_of_setting(overview);
+    let replacements: Vec<Replacement> = sentences(request).filter_map(Replacement::of).filter(is_text).collect();
+    let reading = read_request(request, &files);
+    if replacements.is_empty() || reading.may_copy || !reading.to_write.is_empty() {
         return Vec::new();
     }
     let named = existing_files(request, &files);
@@ -45,6 +46,7 @@ struct Replacement<'s> {
     new: &'s str,
     /// Whether the old text is only the name of a thing, which may be another thing's elsewhere.
     is_by_name: bool,
+    is_quoted: bool,
 }
 
 impl<'s> Replacement<'s> {
@@ -56,11 +58,19 @@ impl<'s> Replacement<'s> {
         let link = links.find(is_new)?;
         let (before, new) = (parts.get(..link)?, parts.get(link + 1)?.text);
         let exact = before.iter().rev().find(|part| part.is_exact());
-        let old = exact.or_else(|| renamed_thing(before))?.text;
+        let RequestPart { text: old, is_quoted } = exact.or_else(|| renamed_thing(before))?;
         let is_telling =
             old.chars().count() >= SHORTEST && old.contains(|letter: char| letter.is_alphabetic() || letter == '#');
         let replaces = has_phrase(&lower, |language| &language.replace_verbs);
-        (replaces && is_telling).then_some(Self { old, new, is_by_name: exact.is_none() })
+        (replaces && is_telling).then_some(Self { old, new, is_by_name: exact.is_none(), is_quoted: *is_quoted })
+    }
+
+    /// Whether what is written as the old text is a setting that gets the new value: "change max_size to 30".
+    fn is_of_setting(&self, overview: &WorkspaceOverview) -> bool {
+        let is_set = |after: &str| after.trim_start_matches(['"', '\'', ' ', '\t']).starts_with(['=', ':']);
+        let texts = overview.files.iter().filter_map(|file| file.text.as_deref());
+        let mut followed = texts.flat_map(|text| text.match_indices(self.old).map(|(at, old)| &text[at + old.len()..]));
+        !self.is_quoted && followed.any(is_set)
     }
 }
 
@@ -128,6 +138,8 @@ mod tests {
             ("boats/berta.txt", "Harbour: Old Pier\n"),
             ("boats/carla.txt", "Harbour: Mill Quay\n"),
             ("plan.md", "Old Pier, #0a0a0a, mooring(2)\n"),
+            ("fleet.ini", "max_size = 20\n"),
+            ("fleet.py", "limit = settings[\"max_size\"]\n"),
         ];
         let overview = WorkspaceOverview { files: files.iter().map(file).collect(), ..WorkspaceOverview::default() };
         for (request, found) in [
@@ -159,6 +171,7 @@ mod tests {
             ("Rename boats/anna.txt to boats/anna_2.txt", vec![]),
             ("Replace the harbour by another one in plan.md.", vec![]),
             ("Set the fee in plan.md to 30.", vec![]),
+            ("Change max_size to 30 everywhere.", vec![]),
             ("Replace \"Old Pier\" by \"New Pier\".", vec![]),
         ] {
             assert_eq!(files_with_replaced_text(request, &overview), found, "{request}");

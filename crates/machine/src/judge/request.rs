@@ -28,8 +28,8 @@ pub(crate) struct RequestReading {
     pub(crate) to_write: Vec<String>,
     /// Files that exist and that an order to change something names.
     pub(crate) to_change: Vec<String>,
-    /// Of these, the ones that it asks to be moved away or renamed.
-    pub(crate) to_move: Vec<String>,
+    /// Files that exist and that it surely asks to be moved away, renamed or deleted.
+    pub(crate) to_remove: Vec<String>,
     /// Set when its orders only move, rename or delete.
     pub(crate) only_moves_or_deletes: bool,
     /// Set when text answers it: a request for advice.
@@ -54,6 +54,12 @@ pub(crate) struct RequestReading {
     pub(crate) may_replace_files: bool,
     /// Set when it may ask for files to be deleted.
     pub(crate) may_delete: bool,
+    /// Set when it asks for files to be deleted that it does not name: "all files", "everything".
+    pub(crate) deletes_unnamed: bool,
+    /// Set when what it asks for may have to be done in another file than those that it names: "fix the test in a.py".
+    pub(crate) may_be_elsewhere: bool,
+    /// Set when it may ask for files to be copied or merged, which leaves some of those that it names as they are.
+    pub(crate) may_copy: bool,
 }
 
 impl RequestReading {
@@ -66,6 +72,12 @@ impl RequestReading {
             RequestKind::Change | RequestKind::Question | RequestKind::Other => &[],
         }
     }
+
+    /// Whether the files that it asks to be changed are surely all that are to be changed.
+    pub(crate) fn says_where(&self) -> bool {
+        let names_all = !self.to_change.is_empty() && self.to_write.is_empty();
+        names_all && !self.is_about_all && !self.is_about_several && !self.may_be_elsewhere && !self.may_copy
+    }
 }
 
 /// Reads a request, given the files that are known to exist.
@@ -76,7 +88,7 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         existing: existing_files(text, files),
         to_write: Vec::new(),
         to_change: Vec::new(),
-        to_move: Vec::new(),
+        to_remove: Vec::new(),
         only_moves_or_deletes: true,
         is_advice: false,
         is_talk: false,
@@ -91,6 +103,9 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
         may_move: has_phrase(&lower, |language| &language.moving_words),
         may_replace_files: has_phrase(&lower, |language| &language.replacing_words),
         may_delete: has_phrase(&lower, |language| &language.deleting_words),
+        deletes_unnamed: false,
+        may_be_elsewhere: false,
+        may_copy: has_phrase(&lower, |language| &language.copy_verbs),
     };
     // Whether a sentence before only speaks of a file: "a.py has a mistake."
     let (mut asks, mut orders, mut speaks_of_file) = (false, false, false);
@@ -117,7 +132,10 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
                 reading.kind = RequestKind::Change;
             }
             reading.only_moves_or_deletes &= order.moves_or_deletes();
-            reading.to_move.extend(order.moved_files(files));
+            reading.to_remove.extend(order.moved_files(files));
+            reading.to_remove.extend(order.files_deleted_by_pattern(text, files));
+            reading.deletes_unnamed |= order.deletes_unnamed();
+            reading.may_be_elsewhere |= order.may_be_elsewhere();
             reading.to_change.extend(order.files_to_change(&reading.existing, &targets));
             reading.to_write.extend(targets);
         }
@@ -169,6 +187,7 @@ mod tests {
             ("src/main.py has a mistake. Fix it.", Change),
             ("In config.json, set the port to 80.", Change),
             ("Please, in prices.txt, change 3 to 4", Change),
+            ("In prices.txt change 3 to 4.", Change),
             ("The port in config.json was set to 80, can you change it to 8080?", Change),
             ("I see which line in main.py fails, can you fix it?", Change),
             ("Correct this file: prices.txt", Change),
@@ -177,6 +196,10 @@ mod tests {
             ("Every apple in prices.txt becomes a pear. config.json stays.", Change),
             ("src/main.py crashes. Fix the script please.", Change),
             ("Look at the prices and move the old ones to archive/.", Change),
+            ("Delete all files that are not empty.", Change),
+            ("Remove the files that don't end in .bak.", Change),
+            ("Create list.txt without duplicates.", Change),
+            ("Füge in prices.txt eine Zeile hinzu.", Change),
             ("prices.txt stays as it is.", Other),
             ("I read prices.txt, add your opinion.", Other),
             ("Was steht in config.json?", Question),

@@ -123,7 +123,7 @@ fn observe(evidence: &mut RunEvidence, index: u32, made: &Value) {
     let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
     let wrote = list(made, "wrote").into_iter().map(|path| (path, Change { was: file(1), now: file(2) }));
     let gone = list(made, "removed").into_iter().map(|path| (path, Change { was: file(1), now: FileState::Absent }));
-    evidence.files_changed(&FilesChanged { call: id, changes: wrote.chain(gone).collect(), unseen: None });
+    evidence.files_changed(&FilesChanged { call: id, changes: wrote.chain(gone).collect(), ..FilesChanged::default() });
 }
 
 fn labelled(lines: &str) -> Vec<Labelled> {
@@ -240,6 +240,7 @@ fn files_that_are_surely_left_are_named() {
     let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
     let folder = || Change { was: FileState::Absent, now: FileState::Folder { mode: 0o755, inode: None } };
     let edited = || Change { was: file(1), now: file(2) };
+    let deleted = || Change { was: file(1), now: FileState::Absent };
     let left = |paths: &[&str]| {
         Judgement::Incomplete(vec![ReplyFault::NotChanged {
             files: paths.iter().map(|path| (*path).to_owned()).collect(),
@@ -260,6 +261,10 @@ fn files_that_are_surely_left_are_named() {
         ("Move the .txt files into a folder fleet.", vec![("fleet", folder())], nothing()),
         ("Create a folder fleet.", vec![("fleet", folder())], Judgement::Complete),
         ("Create a folder for each name in boats/anna.txt.", vec![("fleet", folder())], Judgement::Complete),
+        ("Delete all .txt files.", vec![(anna, deleted())], left(&[berta])),
+        ("Delete all .txt files that are empty.", vec![(anna, deleted())], Judgement::Complete),
+        ("Change Pier to Quay in boats/anna.txt.", vec![(berta, edited())], left(&[anna])),
+        ("Fix the test in boats/anna.txt.", vec![(berta, edited())], Judgement::Complete),
     ] {
         let shown =
             |path: &str| OverviewFile { path: path.to_owned(), size: 9, text: Some("Old Pier\n".into()), origin: None };
@@ -269,7 +274,7 @@ fn files_that_are_surely_left_are_named() {
         evidence.succeeded = 1;
         let changes = changed.into_iter().map(|(path, change)| (path.to_owned(), change)).collect();
         let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
-        evidence.files_changed(&FilesChanged { call, changes, unseen: None });
+        evidence.files_changed(&FilesChanged { call, changes, ..FilesChanged::default() });
         let judged = JudgedReply {
             text: "Done.",
             evidence: &evidence,

@@ -1,12 +1,13 @@
 //! Changes that the request did not ask for: which need a person, and which files are restored after a script.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{Change, Changes, FileState, UnaskedChange, UnaskedChanges};
 
 use super::evidence::{RequestWords, is_by_product};
-use super::named_files::{existing_files, is_kept_out, names_folder_of};
-use super::request::{RequestKind, read_request};
+use super::language::plain;
+use super::named_files::{existing_files, has_pattern, has_word_of_path, is_kept_out, names_folder_of};
+use super::request::{RequestKind, RequestReading, read_request};
 use super::vague_order::is_vague_order;
 use crate::control::Run;
 use crate::file_names::names_file;
@@ -22,46 +23,49 @@ impl Run {
             return Vec::new();
         }
         let text = &self.evidence.request.text;
-        let is_edited = |change: &Change| change.was.blob().is_some() && change.now.blob().is_some();
-        let speaks_of_several = read_request(text, &self.evidence.files).is_about_several;
-        let is_chosen = |path: &str| !speaks_of_several || names_file(script, path);
+        // A link or a folder in place of a file changes it, too.
+        let is_edited = |change: &Change| change.was.exists() && !change.was.is_folder() && is_there(&change.now);
+        let request = read_request(text, &self.evidence.files);
+        let is_chosen = |path: &str| !request.is_about_several || names_file(script, path);
         let edited = changes.iter().filter(|(path, change)| is_edited(change) && is_chosen(path));
         let edited = edited.map(|(path, _)| path.as_str());
         let is_on_it = changes.keys().any(|path| is_named(text, path));
-        let mut edited = if is_on_it { self.unnamed_changes(edited) } else { Vec::new() };
+        let mut edited =
+            if is_on_it || request.says_where() { self.unnamed_changes(&request, edited) } else { Vec::new() };
         let was_there = changes.iter().filter(|(_, change)| is_edited(change)).map(|(path, _)| path);
         let kept_out: Vec<String> = was_there.filter(|path| is_kept_out(text, path)).cloned().collect();
         edited.extend(kept_out.into_iter().filter(|path| !edited.contains(path)).collect::<Vec<_>>());
-        [self.lost_by_script(changes, &edited), edited].concat()
+        [self.lost_by_script(&request, changes, &edited), edited].concat()
     }
 
     /// Returns the files that a script lost unasked: they are gone, and so is their content, which may be in a file that is
     /// `restored`. Where files may be moved or converted, as many new ones may be what became of them. What the run made
     /// itself it may delete.
-    fn lost_by_script(&self, changes: &Changes, restored: &[String]) -> Vec<String> {
+    fn lost_by_script(&self, request: &RequestReading, changes: &Changes, restored: &[String]) -> Vec<String> {
+        let now = || changes.iter().filter(|(path, _)| !restored.contains(path)).map(|(_, change)| &change.now);
+        let blobs: BTreeSet<_> = now().filter_map(FileState::blob).collect();
+        let inodes: BTreeMap<_, _> = now().filter_map(|now| Some((now.inode()?, now))).collect();
         let is_kept = |was: &FileState| {
-            let has_it = |now: &FileState| was.is_same_thing(now) || (was.blob().is_some() && was.blob() == now.blob());
-            changes.iter().any(|(path, change)| has_it(&change.now) && !restored.contains(path))
+            let moved = was.inode().and_then(|inode| inodes.get(&inode));
+            was.blob().is_some_and(|blob| blobs.contains(&blob)) || moved.is_some_and(|now| was.is_same_thing(now))
         };
-        let is_gone = |change: &Change| change.was.exists() && !change.was.is_folder() && !change.now.exists();
+        let is_gone = |change: &Change| change.was.exists() && !change.was.is_folder() && !is_there(&change.now);
         let made = self.evidence.changes().created;
         let is_own = |path: &String| is_by_product(path) || made.contains(path);
         let gone = changes.iter().filter(|(path, change)| is_gone(change) && !is_kept(&change.was) && !is_own(path));
         let gone: Vec<&String> = gone.map(|(path, _)| path).collect();
-        let had =
-            |now: &FileState| changes.values().any(|change| now.blob().is_some() && now.blob() == change.was.blob());
+        let blobs_before: BTreeSet<_> = changes.values().filter_map(|change| change.was.blob()).collect();
+        let had = |now: &FileState| now.blob().is_some_and(|blob| blobs_before.contains(&blob));
         let is_new = |change: &&Change| {
             !change.was.exists() && change.now.exists() && !change.now.is_folder() && !had(&change.now)
         };
         let new = changes.values().filter(is_new).count();
         let text = &self.evidence.request.text;
-        let request = read_request(text, &self.evidence.files);
         // A file that is only moved keeps its content.
         if request.may_replace_files && !request.only_moves_or_deletes && gone.len() <= new {
             return Vec::new();
         }
-        let is_asked = |path: &str| request.may_delete && (is_named(text, path) || names_folder_of(text, path));
-        gone.into_iter().filter(|path| !is_asked(path)).cloned().collect()
+        gone.into_iter().filter(|path| !may_be_deleted(text, request, path)).cloned().collect()
     }
 
     /// Returns why a call that changes these files, and loses the content of those, needs a person: the request did not
@@ -76,7 +80,8 @@ impl Run {
             return Some(UnaskedChange::AfterDeniedDelete { path: path.clone() });
         }
         let request = &self.evidence.request.text;
-        if read_request(request, &self.evidence.files).kind == RequestKind::Question {
+        let reading = read_request(request, &self.evidence.files);
+        if reading.kind == RequestKind::Question {
             return Some(UnaskedChange::InAnswer {});
         }
         if self.is_unclear_order() {
@@ -88,14 +93,15 @@ impl Run {
         {
             return Some(UnaskedChange::NotNamed { path: path.clone() });
         }
-        let unnamed = loses.iter().find(|path| !is_named(request, path.trim_start_matches("./")));
+        let is_asked = |path: &str| is_named(request, path) || may_be_deleted(request, &reading, path);
+        let unnamed = loses.iter().find(|path| !is_asked(path.trim_start_matches("./")));
         if let Some(path) = unnamed {
             return Some(UnaskedChange::Deletes { path: path.clone() });
         }
         let done = self.evidence.changes();
         let paths = changes.iter().map(|path| path.trim_start_matches("./"));
-        let mut unnamed =
-            if done.paths().any(|path| is_named(request, path)) { self.unnamed_changes(paths) } else { vec![] };
+        let is_on_it = done.paths().any(|path| is_named(request, path)) || reading.says_where();
+        let mut unnamed = if is_on_it { self.unnamed_changes(&reading, paths) } else { vec![] };
         unnamed.pop().map(|path| UnaskedChange::NotNamed { path })
     }
 
@@ -109,11 +115,10 @@ impl Run {
 
     /// Returns those of these files that exist and that the request does not name. They count where one that it names is
     /// changed as well: a model that does not know when it is done goes on with the next file.
-    fn unnamed_changes<'p>(&self, changes: impl Iterator<Item = &'p str>) -> Vec<String> {
+    fn unnamed_changes<'p>(&self, request: &RequestReading, changes: impl Iterator<Item = &'p str>) -> Vec<String> {
         let evidence = &self.evidence;
         let text = &evidence.request.text;
-        let request = read_request(text, &evidence.files);
-        if request.kind != RequestKind::Change || request.is_about_unnamed {
+        if !evidence.asks_for_change(request) || request.is_about_unnamed {
             return Vec::new();
         }
         let made = evidence.changes().created;
@@ -122,12 +127,25 @@ impl Run {
     }
 }
 
-/// Whether a request mentions this file in any way: by its path or name, by a pattern, or by a folder that it is in.
+/// Whether something can be reached at its path: a file below a folder that a link replaced can not.
+fn is_there(state: &FileState) -> bool {
+    state.exists() && *state != FileState::OUT_OF_REACH
+}
+
+/// Whether a request asks for this file to be deleted: by its name, its folder, or as one of all that are there.
+fn may_be_deleted(text: &str, request: &RequestReading, path: &str) -> bool {
+    let is_one_of_all = || request.deletes_unnamed && !has_pattern(text) && !is_kept_out(text, path);
+    request.may_delete && (is_named(text, path) || names_folder_of(text, path) || is_one_of_all())
+}
+
+/// Whether a request mentions this file in any way: by its path or name, by a pattern, by a folder that it is in, or by a word
+/// of its path: "the changelog".
 fn is_mentioned(request: &str, path: &str) -> bool {
     let folders = path.split('/').rev().skip(1);
     is_named(request, path)
         || names_file(request, path)
         || folders.into_iter().any(|folder| names_file(request, folder))
+        || has_word_of_path(&plain(request), path)
 }
 
 /// Whether a request names this file, by its path, its name or a pattern.

@@ -9,8 +9,8 @@
 use windlass_vocab::WorkspaceOverview;
 
 use super::language::{PhraseList, has_phrase, is_one_of, plain};
+use super::named_files::has_word_of_path;
 use super::topic::{shares_topic, topic_words};
-use crate::file_names::base_name;
 
 /// Whether a request does not say exactly what to change. Where there is only one file, that is meant.
 pub(super) fn is_vague_order(request: &str, files: usize) -> bool {
@@ -22,10 +22,8 @@ pub(super) fn is_vague_order(request: &str, files: usize) -> bool {
 /// is changed ("remove the comments") or that all files are meant. Nothing is said where a text is not known, or where files may
 /// be ignored.
 pub(super) fn names_nothing(request: &str, overview: &WorkspaceOverview) -> bool {
-    let is_known = !overview.is_cut
-        && overview.files.iter().all(|file| file.text.is_some() && base_name(&file.path) != ".gitignore");
     let text = plain(request);
-    is_known
+    overview.has_every_text()
         && overview.files.len() > 1
         && first_verb_changes(&text)
         && !is_exact(request)
@@ -33,7 +31,7 @@ pub(super) fn names_nothing(request: &str, overview: &WorkspaceOverview) -> bool
         && !has_phrase(&text, |language| &language.text_words)
         && !has_phrase(&text, |language| &language.all_words)
         && !has_phrase(&text, |language| &language.everywhere_words)
-        && !names_path(&text, overview)
+        && !overview.files.iter().any(|file| has_word_of_path(&text, &file.path))
         && !shares_topic(&without_orders(&text), overview)
 }
 
@@ -50,22 +48,9 @@ fn first_verb_changes(text: &str) -> bool {
     let changes = |word: &str| {
         is_one_of(word, |language| &language.change_verbs)
             && !is_one_of(word, |language| &language.adding_verbs)
-            && !is_one_of(word, |language| &language.setting_verbs)
+            && !is_one_of(word, |language| &language.ambiguous_verbs)
     };
     words().find(is_verb).is_some_and(changes)
-}
-
-/// Whether any word of a request is in the path of a file: "the readme", "the folder old".
-fn names_path(text: &str, overview: &WorkspaceOverview) -> bool {
-    let is_common = |word: &str| is_one_of(word, |language| &language.common_words);
-    let words = text.split(|letter: char| !letter.is_alphanumeric());
-    let parts = overview.files.iter().flat_map(|file| file.path.split(|letter: char| !letter.is_alphanumeric()));
-    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).map(plain).collect();
-    words.filter(|word| !word.is_empty()).any(|word| {
-        let is_folder =
-            || overview.files.iter().any(|file| plain(&file.path).split('/').rev().skip(1).any(|part| part == word));
-        parts.iter().any(|part| part == word) && (!is_common(word) || is_folder())
-    })
 }
 
 /// Returns a request without the words for what is to be done, which a text may have by chance.

@@ -40,7 +40,7 @@ fn a_file_made_in_place_of_the_change_of_another_is_sent_back() {
         let now = FileState::File { blob: Hash([1; 32]), mode: 0o644, inode: None };
         let made = ("a_new.txt".to_owned(), Change { was: FileState::Absent, now });
         let call = CallId { run: RunId(1), turn: TurnId(1), index: 0 };
-        world.put(Fact::FilesChanged(FilesChanged { call, changes: [made].into(), unseen: None }));
+        world.put(Fact::FilesChanged(FilesChanged { call, changes: [made].into(), ..FilesChanged::default() }));
         let ended = world.finish();
         let fault = ReplyFault::NotChanged { files: vec!["a.txt".into()] };
         assert_eq!(world.nudges().iter().any(|nudged| nudged.faults.contains(&fault)), is_sent_back, "{request}");

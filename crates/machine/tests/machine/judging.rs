@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use proptest::prelude::{ProptestConfig, Strategy, prop_assert, prop_assert_eq, prop_oneof, proptest};
 use windlass_machine::{ChangeStage, Fact, legal};
 use windlass_vocab::{
-    CallId, Change, Changes, CommandExit, Dialect, EffectClass, EndReason, EndsBy, FileState, FilesChanged, Hash,
-    Message, MissingChange, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile, PinnedContext, ReplyFault, RunId,
-    RunModel, TurnId, TurnMode, UnaskedChange, WorkspaceOverview,
+    CallId, Change, CommandExit, Dialect, EffectClass, EndReason, EndsBy, FileState, FilesChanged, Hash, Message,
+    MissingChange, Nudge, NudgeCause, Nudged, OutcomeKind, OverviewFile, PinnedContext, ReplyFault, RunId, RunModel,
+    TurnId, TurnMode, UnaskedChange, WorkspaceOverview,
 };
 
 use crate::support::{KEEPS, Move, World, call, policy};
@@ -19,7 +19,7 @@ fn world(request: &'static str, files: &[&str], script: Vec<Move>) -> World {
 }
 
 /// Starts a run on this request, in a workspace with these files.
-fn with_files(mut world: World, request: &'static str, files: &[&str]) -> World {
+pub(crate) fn with_files(mut world: World, request: &'static str, files: &[&str]) -> World {
     world.say(request);
     let offer = world.specs();
     let context = PinnedContext { prefix: "You are a test.".into(), offer, ..PinnedContext::default() };
@@ -70,6 +70,21 @@ fn a_reply_is_sent_back_three_times_in_other_words_each_and_more_freely_sampled(
     assert_eq!(texts.len(), 3);
     assert!(texts[0] != texts[1] && texts[1] != texts[2] && texts[0] != texts[2], "{texts:?}");
     assert_eq!(temperatures, [Some(100), Some(400), Some(700), Some(900)]);
+}
+
+// proves S2: a call that nobody makes is no answer
+#[test]
+fn a_run_that_only_shows_a_call_is_not_completed() {
+    let shown = "<tool name=\"read_file\"><path>prices.txt</path></tool>";
+    for offers_tools in [false, true] {
+        let mut world = World::new("local-model", vec![Move::Text(shown)]);
+        world.say("What do apples cost?");
+        let offer = if offers_tools { world.specs() } else { Vec::new() };
+        let context = PinnedContext { prefix: "You are a test.".into(), offer, ..PinnedContext::default() };
+        world.put(Fact::Pinned(context, None));
+        let ended = world.finish();
+        assert_eq!((ended.reason, world.nudges().len()), (EndReason::Unfinished, 3), "{offers_tools}");
+    }
 }
 
 // proves S1: nothing is judged where the policy does not ask for it
@@ -174,81 +189,6 @@ fn changes_that_were_not_asked_for_need_a_person() {
     assert_eq!(run.unasked_change(&["a.txt".to_owned()], &[]), None);
 }
 
-// proves X4: of a script's changes, the files are restored that the request did not ask to lose or change
-#[test]
-fn what_a_script_did_unasked_is_known_by_the_comparison() {
-    let file = |number: u8| FileState::File { blob: Hash([number; 32]), mode: 0o644, inode: None };
-    let change = |path: &str, was: Option<u8>, now: Option<u8>| {
-        let state = |number: Option<u8>| number.map_or(FileState::Absent, file);
-        (path.to_owned(), Change { was: state(was), now: state(now) })
-    };
-    let unasked = |preset: &str, request: &'static str, script: &str, changes: Vec<(String, Change)>| {
-        let world = with_files(World::new(preset, vec![]), request, &["a.txt", "b.txt", "c.md", "docs/c.txt"]);
-        let changes: Changes = changes.into_iter().collect();
-        world.state.control.run.as_ref().expect("a run").unasked_by_script(script, &changes)
-    };
-    let gone = |path| vec![change(path, Some(1), None)];
-    let both = || vec![change("a.txt", Some(1), Some(2)), change("b.txt", Some(1), Some(2))];
-    let names_b = "for f in ('a.txt', 'b.txt'): ...";
-    for (request, script, changes, restored) in [
-        ("Delete what is not needed.", "", gone("a.txt"), vec!["a.txt"]),
-        ("Delete a.txt.", "", gone("a.txt"), vec![]),
-        ("Delete a.txt because it is not used.", "", gone("a.txt"), vec![]),
-        ("Delete the .txt files.", "", gone("a.txt"), vec![]),
-        ("Fix a.txt.", "", gone("a.txt"), vec!["a.txt"]),
-        ("Rename a.txt to d.txt.", "", vec![change("a.txt", Some(1), None), change("d.txt", None, Some(1))], vec![]),
-        (
-            "Rename a.txt to d.txt.",
-            "",
-            vec![change("a.txt", Some(1), None), change("d.txt", None, Some(2))],
-            vec!["a.txt"],
-        ),
-        (
-            "Merge a.txt and b.txt into d.txt.",
-            "",
-            vec![change("a.txt", Some(1), None), change("d.txt", None, Some(2))],
-            vec![],
-        ),
-        ("Set x to 2 in a.txt.", names_b, both(), vec!["b.txt"]),
-        (
-            "Rename a.txt to d.txt.",
-            "os.rename('a.txt', 'b.txt')",
-            vec![change("a.txt", Some(1), None), change("b.txt", Some(2), Some(1))],
-            vec!["a.txt", "b.txt"],
-        ),
-        (
-            "Put the sum of a.txt into sum.txt.",
-            "",
-            vec![change("a.txt", Some(1), None), change("sum.txt", None, Some(2))],
-            vec!["a.txt"],
-        ),
-        ("Delete the folder docs.", "", gone("docs/c.txt"), vec![]),
-        ("Delete all files in docs.", "", gone("docs/c.txt"), vec![]),
-        ("Remove docs/ please.", "", gone("docs/c.txt"), vec![]),
-        ("Delete a.txt but not the folder docs.", "", gone("docs/c.txt"), vec!["docs/c.txt"]),
-        ("Delete the docs about b.txt.", "", gone("docs/c.txt"), vec!["docs/c.txt"]),
-        ("Set x to 2 in a.txt.", "for f in os.listdir('.'): ...", both(), vec!["b.txt"]),
-        ("Set x to 2 in a.txt and the other files.", "for f in os.listdir('.'): ...", both(), vec![]),
-        (
-            "Set x to 2 in all .txt files.",
-            "",
-            vec![change("a.txt", Some(1), Some(2)), change("c.md", Some(1), Some(2))],
-            vec!["c.md"],
-        ),
-        ("Set x to 2 in a.txt, everywhere.", names_b, both(), vec![]),
-        ("Set x to 2 in a.txt but not in b.txt.", names_b, both(), vec!["b.txt"]),
-        ("Every x in all .txt files becomes y. b.txt stays.", "", both(), vec!["b.txt"]),
-        ("Set x to 2 in a.txt. Don't forget b.txt.", names_b, both(), vec![]),
-        ("Add the total to the notes.", "", vec![change("notes", Some(1), Some(2))], vec![]),
-        ("Fix the prices.", "", vec![change("prices.txt", Some(1), Some(2))], vec![]),
-        ("Set x to 2 in a.txt and b.txt.", names_b, both(), vec![]),
-        ("Fix the program.", names_b, both(), vec![]),
-    ] {
-        assert_eq!(unasked("local-model", request, script, changes.clone()), restored, "{request} {script}");
-        assert_eq!(unasked("default", request, script, changes), Vec::<String>::new(), "the row is off");
-    }
-}
-
 // proves S2: how far a run has come is told by what its records show
 #[test]
 fn the_progress_of_a_run_follows_its_request() {
@@ -261,7 +201,7 @@ fn the_progress_of_a_run_follows_its_request() {
         world.put(Fact::FilesChanged(FilesChanged {
             call,
             changes: changed.iter().map(change).collect(),
-            unseen: None,
+            ..FilesChanged::default()
         }));
         world.state.control.run.as_ref().expect("a run").progress().stage
     };
@@ -279,6 +219,7 @@ fn the_progress_of_a_run_follows_its_request() {
         ("Move c.md into the folder docs.", &["a.ini"], begun(&["c.md"])),
         ("Rename the key port in a.ini.", &["a.ini"], begun(&[])),
         ("Set the port to 80 in a.ini or b.ini.", &["a.ini"], ChangeStage::Unclear),
+        ("Check b.ini and a.ini and fix the port in a.ini.", &["a.ini"], begun(&[])),
     ] {
         assert_eq!(stage(request, changed), expected, "{request} {changed:?}");
     }

@@ -34,4 +34,5 @@ mod routing;
 mod support;
 mod titles;
 mod turns;
+mod unasked_by_script;
 mod undo;

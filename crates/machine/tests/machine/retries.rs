@@ -162,6 +162,17 @@ fn a_wait_beyond_the_limit_goes_to_the_next_model_else_ends_the_run_and_names_th
 }
 
 #[test]
+fn a_wait_of_ages_is_told_without_a_date() {
+    // proves M3
+    let mut world = at_its_first_attempt(policy("default"), &["only"]);
+    assert_eq!(fail(&mut world, &asks_to_wait(u64::MAX)), NextAttempt::End);
+    let told = world.finish().failure.map(|failure| failure.message).unwrap_or_default();
+    let expected =
+        "Slow down. It asks to come back in more than a year; a run waits 10 min at most (retry_after_limit_ms).";
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn a_wait_up_to_the_limit_is_kept_and_the_policy_may_set_more() {
     // proves M3
     for (limit, wait, kept) in [

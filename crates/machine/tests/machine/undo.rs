@@ -145,7 +145,7 @@ fn what_a_stopped_call_left_is_known_once_it_has_ended_and_not_before() {
     let of = Undoable::Call(first_call());
     assert!(matches!(ledger(&world).find(of).unwrap().known, KnownChanges::BeforeOnly(_)));
     let changes = Changes::from([("f".into(), Change { was: FileState::Absent, now: link("x") })]);
-    let changed = windlass_vocab::FilesChanged { call: first_call(), changes: changes.clone(), unseen: None };
+    let changed = windlass_vocab::FilesChanged { call: first_call(), changes: changes.clone(), ..<_>::default() };
     world.put(Fact::FilesChanged(changed));
     assert_eq!(ledger(&world).find(of).unwrap().known, KnownChanges::Changes(changes));
     assert!(matches!(world.journal.last().unwrap()[..], [Record::FilesChanged(_)]));

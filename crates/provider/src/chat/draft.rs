@@ -3,6 +3,7 @@
 //! The protocol: add chunks in order, then finish. The contents of a chunk go to the sink as it is added; the final
 //! reply is the same however the chunks were delivered.
 
+use serde::Deserialize;
 use windlass_vocab::{Part, Reply, StopReason, Usage};
 
 use super::calls::CallAssembler;
@@ -53,6 +54,10 @@ impl WireDraft for ChatDraft {
         let chunk = Chunk::read(text).map_err(|_| StreamError::unread(text))?;
         if let Some(report) = chunk.reported(text) {
             return Err(StreamError::Reported(report));
+        }
+        // A stream that is foreign from its start is reported at its end, with advice about the address.
+        if self.any_choice && chunk == Chunk::default() && is_of_messages_api(text) {
+            return Err(StreamError::Foreign(text.to_owned()));
         }
         self.add_chunk(&chunk, text, sink);
         Ok(())
@@ -242,6 +247,21 @@ impl ChatDraft {
         };
         Ok(if !self.refusal.is_empty() && said == StopReason::Stop { StopReason::Refused } else { said })
     }
+}
+
+/// Whether an event without anything of this API is one of the Messages API that holds a part of the answer: what it says
+/// would be lost, and the same request would end in the same way again.
+fn is_of_messages_api(text: &str) -> bool {
+    let event: Option<EventType<'_>> = serde_json::from_str(text).ok();
+    let kind = event.as_ref().map_or("", |event| or_empty(event.kind.as_ref()));
+    kind == "message_start" || kind.starts_with("content_block_")
+}
+
+/// The type that events of other APIs name themselves by.
+#[derive(Deserialize)]
+struct EventType<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Option<JsonText<'a>>,
 }
 
 fn place(sorted: ThinkPiece<'_>, thinking: &mut String, words: &mut String, sink: &mut dyn FnMut(Piece<'_>)) {

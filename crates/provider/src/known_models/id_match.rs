@@ -1,6 +1,6 @@
 //! Decides which row an id is meant for.
 
-use super::row::{IdScope, KnownModel};
+use super::row::IdScope;
 use crate::server_kind::ServerKind;
 
 /// An id as somebody asks for it.
@@ -36,26 +36,44 @@ impl AskedId {
         self.name.split_once(':').is_some_and(|(_, tag)| tag == "cloud" || tag.ends_with("-cloud"))
     }
 
-    pub(super) fn matches(&self, row: &KnownModel) -> bool {
-        let known = without_vendor(row.id).to_ascii_lowercase();
-        match row.scope {
+    /// Whether the id is one of those a row is for; `known` is the row's id as [`comparable`] returns it.
+    pub(super) fn matches(&self, known: &str, scope: IdScope) -> bool {
+        // A server may list thousands of ids, each compared with every row: most are told apart without an allocation.
+        if !begin_alike(self.name.as_bytes(), known.as_bytes()) {
+            return false;
+        }
+        match scope {
             IdScope::Exact => self.name == known,
             IdScope::Snapshots => {
                 let rest = hyphenated(&self.name);
-                rest.strip_prefix(&hyphenated(&known)).is_some_and(is_snapshot)
+                rest.strip_prefix(&hyphenated(known)).is_some_and(is_snapshot)
             }
             IdScope::Sizes => {
                 let joined = version_joined(&self.name);
                 let names = [Some(self.name.as_str()), joined.as_deref()];
-                names.into_iter().flatten().any(|name| is_size_of(name, &known))
+                names.into_iter().flatten().any(|name| is_size_of(name, known))
             }
         }
     }
 }
 
+/// Returns the id of a row as ids are compared: in lower case, without a vendor's prefix. It is made once for each row.
+pub(super) fn comparable(id: &str) -> String {
+    without_vendor(id).to_ascii_lowercase()
+}
+
 /// Returns an id without what stands before its last slash: a vendor, or the folders of a file.
 fn without_vendor(id: &str) -> &str {
     id.rsplit(['/', '\\']).next().unwrap_or(id)
+}
+
+/// Whether two ids may match by their first two characters. Signs are written in several ways, so only letters and digits
+/// tell ids apart.
+fn begin_alike(name: &[u8], known: &[u8]) -> bool {
+    let differ = |(one, other): (&u8, &u8)| {
+        one.is_ascii_alphanumeric() && other.is_ascii_alphanumeric() && !one.eq_ignore_ascii_case(other)
+    };
+    !name.iter().zip(known).take(2).any(differ)
 }
 
 fn hyphenated(id: &str) -> String {

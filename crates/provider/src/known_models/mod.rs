@@ -21,6 +21,8 @@ mod row;
 pub mod suggested;
 mod xai_deepseek;
 
+use std::sync::LazyLock;
+
 pub use crate::known_models::row::{IdScope, KnownModel};
 use crate::server_kind::ServerKind;
 use windlass_vocab::{Dialect, ListPrices};
@@ -40,6 +42,15 @@ static TABLE: [&[KnownModel]; 8] = [
     open_weights::MODELS,
 ];
 
+/// The rows with their ids as they are compared.
+static COMPARABLE: LazyLock<Vec<(String, &'static KnownModel)>> =
+    LazyLock::new(|| known_models().map(|row| (id_match::comparable(row.id), row)).collect());
+
+/// Returns the rows that are for an id.
+fn matching(asked: &id_match::AskedId) -> impl Iterator<Item = &'static KnownModel> {
+    COMPARABLE.iter().filter(move |(id, row)| asked.matches(id, row.scope)).map(|(_, row)| *row)
+}
+
 /// Returns all rows.
 pub fn known_models() -> impl Iterator<Item = &'static KnownModel> {
     TABLE.into_iter().flatten()
@@ -49,8 +60,9 @@ pub fn known_models() -> impl Iterator<Item = &'static KnownModel> {
 #[must_use]
 pub fn known_model(server: ServerKind, id: &str) -> Option<&'static KnownModel> {
     let asked = id_match::AskedId::new(server, id);
+    let rows: Vec<&'static KnownModel> = matching(&asked).collect();
     let longest = |own: &dyn Fn(&KnownModel) -> bool| {
-        let fit = known_models().filter(|row| own(row)).filter(|row| asked.matches(row));
+        let fit = rows.iter().copied().filter(|row| own(row));
         // The first of several with the same length.
         fit.reduce(|best, row| if row.id.len() > best.id.len() { row } else { best })
     };
@@ -86,8 +98,8 @@ pub fn best_dialect(server: ServerKind, id: &str) -> Option<Dialect> {
 /// sellers write ids so.
 pub fn sellers(id: &str) -> impl Iterator<Item = ServerKind> {
     let asked = (!id.contains('/')).then(|| id_match::AskedId::new(ServerKind::Other, id));
-    let rows = known_models().filter(|row| !row.id.contains('/'));
-    rows.filter(move |row| asked.as_ref().is_some_and(|asked| asked.matches(row))).map(|row| row.seller)
+    let rows: Vec<_> = asked.iter().flat_map(matching).filter(|row| !row.id.contains('/')).collect();
+    rows.into_iter().map(|row| row.seller)
 }
 
 /// Whether nobody but this maker, and those who pay it, sell its models.

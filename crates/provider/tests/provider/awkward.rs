@@ -298,6 +298,21 @@ fn nonsense_is_a_protocol_failure_that_says_so() {
     assert_eq!(foreign.cause, Some(FailureCause::WrongAddress), "{foreign}");
 }
 
+// proves M3: a server that changes to another API in the middle would do so again, so the request is not repeated
+#[test]
+fn events_of_another_api_in_mid_stream_are_a_protocol_failure() {
+    let begun = r#"{"choices":[{"index":0,"delta":{"content":"Hel"}}]}"#;
+    let delta = r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"lo"}}"#;
+    for event in [delta, r#"{"type":"content_block_start","index":0}"#, r#"{"type":"message_start","message":{}}"#] {
+        let failed = failure(read(&format!("data: {begun}\n\nevent: x\ndata: {event}\n\n")));
+        assert_eq!((failed.class, failed.first_byte), (FailureClass::Protocol, true), "{failed}");
+        assert!(failed.message.contains("sent an event that is not of this API: {"), "{failed}");
+    }
+    let end = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
+    let kept_alive = read(&format!("data: {begun}\n\ndata: {{\"type\":\"ping\"}}\n\ndata: {end}\n\n"));
+    assert_eq!(kept_alive.expect("a reply").text(), "Hel");
+}
+
 #[test]
 fn an_answer_beyond_its_limits_is_given_up() {
     let limits = AnswerLimits { event_bytes: 1000, answer_bytes: 3000 };

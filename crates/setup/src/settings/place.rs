@@ -35,6 +35,8 @@ pub struct RepeatedFlags {
     pub model: Option<String>,
     /// `--base-url`, unless a password or a key may be in it.
     pub base_url: Option<String>,
+    /// `--preset`
+    pub preset: Option<String>,
     /// `--mode`
     pub mode: Option<ModeSetting>,
     /// `--sandbox`
@@ -52,6 +54,7 @@ impl From<&Flags> for RepeatedFlags {
         Self {
             model: flags.model.clone(),
             base_url: flags.base_url.clone().filter(|url| !url.contains(['@', '?'])),
+            preset: flags.preset.clone(),
             mode: flags.mode,
             sandbox: flags.sandbox,
             dialects: flags.dialects.clone(),

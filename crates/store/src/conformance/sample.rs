@@ -306,10 +306,10 @@ fn undone_again() -> Vec<Vec<Entry>> {
         ("old.md".into(), Change { was: file(0o644), now: FileState::Absent }),
     ]);
     let back = changes.iter().map(|(path, change)| (path.clone(), change.reversed())).collect();
-    let nothing = FilesChanged { call: call(1), changes: Changes::new(), unseen: Some("not all were listed".into()) };
+    let nothing = FilesChanged { call: call(1), unseen: Some("not all were listed".into()), ..FilesChanged::default() };
     vec![
         vec![Entry::new(SnapshotTaken { call: call(0), coverage, since: None, files })],
-        vec![Entry::new(FilesChanged { call: call(0), changes, unseen: None })],
+        vec![Entry::new(FilesChanged { call: call(0), changes, ..FilesChanged::default() })],
         vec![Entry::new(SnapshotTaken {
             call: call(1),
             coverage: Coverage::None { why: "there is no workspace".into() },

@@ -27,6 +27,7 @@ use super::commands::Commands;
 use super::spec::spec;
 use super::tool_names::RUN_COMMAND;
 use crate::cut::thousands;
+use crate::dialect::python_script;
 use crate::guard::child::kill_orphaned_group;
 use crate::guard::wire::{GuardReport, GuardRequest, STOP, Stdin};
 use crate::guard::{lock_path, temp_path};
@@ -101,8 +102,16 @@ impl Tool for RunCommand {
                 thousands(length)
             ));
         }
-        let first = shorten(command.trim().lines().next().unwrap_or_default(), 160);
         let place = format!("in {}", self.workspace.root().display());
+        // A script is shown as it was written, not as a quoted word of the shell.
+        if let Some(script) = python_script(&command) {
+            let title = match script.trim().lines().count() {
+                1 => "Run 1 line of Python".to_owned(),
+                lines => format!("Run {lines} lines of Python"),
+            };
+            return Ok(Preview { title, body: format!("{place}\n{script}"), rule: None });
+        }
+        let first = shorten(command.trim().lines().next().unwrap_or_default(), 160);
         // If the title displays the whole command, the body does not repeat it.
         let body = if first == command { place } else { format!("{place}\n{command}") };
         let more = match command.trim().lines().count() {

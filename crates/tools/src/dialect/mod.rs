@@ -71,6 +71,7 @@ pub use file_text::{FileToWrite, FileVersion, write_file_text};
 pub use malformed_call::MalformedCall;
 pub use offered_tools::{NamedTools, OfferedTools};
 pub use prompt::{PromptStyle, prompt, prompt_style, script_prompt};
+pub use python_command::python_script;
 pub use reader::{ReplyPiece, ReplyReader};
 pub use render::{rendered, stop_sequence};
 pub use script_error::{explained_error, missing_path};

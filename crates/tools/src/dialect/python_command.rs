@@ -9,7 +9,8 @@ pub(super) fn python_command(script: &str) -> String {
 }
 
 /// Returns the script of a command line that a Python block became.
-pub(super) fn python_script(command: &str) -> Option<String> {
+#[must_use]
+pub fn python_script(command: &str) -> Option<String> {
     let word = command.strip_prefix(PYTHON)?;
     let script = word.strip_prefix('\'')?.strip_suffix('\'')?.replace("'\\''", "'");
     (quoted(&script) == word).then_some(script)

@@ -9,7 +9,6 @@ use windlass_vocab::{Change, FileState};
 
 use super::observe::path_text;
 use super::restore::{NOT_MOVED, Restoration};
-use crate::place::sync_folder;
 
 /// Whether a folder is replaced by a file or symlink, or one of those by a folder.
 fn is_another_kind(change: &Change) -> bool {
@@ -35,8 +34,9 @@ impl<'a> Restoration<'a> {
         }
     }
 
-    pub(super) fn put_aside(&self, path: &str) -> io::Result<()> {
-        self.rename(path, &self.aside(path))
+    pub(super) fn put_aside(&mut self, path: &str) -> io::Result<()> {
+        let aside = self.aside(path);
+        self.rename(path, &aside)
     }
 
     /// Moves a file that was put aside, but could not be moved to its destination, back to where it was.
@@ -63,11 +63,13 @@ impl<'a> Restoration<'a> {
         self.left_alone.insert(path.to_owned(), why);
     }
 
-    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+    fn rename(&mut self, from: &str, to: &str) -> io::Result<()> {
         let (source, target) = (self.place(from)?, self.place(to)?);
         self.workspace.about_to_restore();
         source.rename_new(&target)?;
-        sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent))
+        self.sync_later(to);
+        self.sync_later(from);
+        Ok(())
     }
 
     /// Returns the folders that must make room but can't: nothing is moved out of them.

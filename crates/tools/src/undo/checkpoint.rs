@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use cap_std::fs::{Metadata, MetadataExt};
-use windlass_vocab::{CallId, Change, Changes, FileState, FilesChanged, Hash, SnapshotTaken};
+use windlass_vocab::{CallId, Change, Changes, Coverage, FileState, FilesChanged, Hash, SnapshotTaken};
 
 use super::observe::{ObservedPath, TOO_LARGE, mode, nanoseconds, observe_entry, unkept};
 use super::omitted_files::OmittedFiles;
@@ -130,9 +130,11 @@ impl Checkpoints {
         self.open.contains_key(&call)
     }
 
-    /// Adds a checkpoint that another process took. The paths it skipped are not known.
-    pub fn adopt(&mut self, call: CallId, files: BTreeMap<String, FileState>) {
-        let skipped = SkippedPaths { listing: ListingExtent::CutShort, ..SkippedPaths::default() };
+    /// Adds a checkpoint that another process took. The paths it skipped are not known, unless its coverage says that
+    /// there are none.
+    pub fn adopt(&mut self, call: CallId, files: BTreeMap<String, FileState>, coverage: Option<&Coverage>) {
+        let listing = if coverage == Some(&Coverage::Full) { ListingExtent::Whole } else { ListingExtent::CutShort };
+        let skipped = SkippedPaths { listing, ..SkippedPaths::default() };
         self.open.entry(call).or_insert(WorkspaceView {
             files,
             skipped,
@@ -157,7 +159,11 @@ impl Checkpoints {
         secrets: &Secrets,
     ) -> FilesChanged {
         let Some(before) = self.open.remove(&call) else {
-            return FilesChanged { call, changes: Changes::new(), unseen: Some("no checkpoint was taken".to_owned()) };
+            return FilesChanged {
+                call,
+                unseen: Some("no checkpoint was taken".to_owned()),
+                ..FilesChanged::default()
+            };
         };
         self.stored.extend(&before.contents);
         let recorded = UnkeptFiles::of(before.files.values());
@@ -197,7 +203,7 @@ impl Checkpoints {
             }
         }
         self.last = Some((call, before.files));
-        FilesChanged { call, changes, unseen }
+        FilesChanged { call, changes, unseen, ..FilesChanged::default() }
     }
 }
 

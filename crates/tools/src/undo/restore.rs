@@ -9,18 +9,22 @@
 //! symlinks are created. Last, files that could not be removed before are removed: folders, if they are empty.
 //!
 //! Nothing that is to be moved is removed before it is at its destination.
+//!
+//! The disk is told to keep what was done once per pass, not once per path: of thousands of files each would wait for the
+//! disk. The passes depend on each other, the steps of one pass don't.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use cap_std::fs::{Dir, OpenOptions, Permissions, PermissionsExt};
+use cap_std::fs::{Dir, File, OpenOptions, Permissions, PermissionsExt};
 use windlass_vocab::{Change, Changes, FileState, Hash};
 
+use super::moved_inodes::MovedInodes;
 use super::snapshot_bounds::SnapshotBounds;
 use super::unkept_files::UnkeptFiles;
-use crate::place::{FileLocation, sync_folder};
+use crate::place::FileLocation;
 use crate::{Secrets, Workspace, no_follow};
 
 pub(super) const NOT_MOVED: &str = "it could not be moved back";
@@ -50,6 +54,9 @@ pub(super) struct Restoration<'a> {
     /// Folders that must make room but contain files that are not part of this restoration.
     pub(super) occupied: BTreeSet<String>,
     pub(super) left_alone: BTreeMap<String, String>,
+    moves: MovedInodes<'a>,
+    /// The folders in which names were changed since they were last synced, with those paths.
+    pub(super) unsynced: BTreeMap<PathBuf, Vec<String>>,
 }
 
 impl Workspace {
@@ -64,30 +71,49 @@ impl Workspace {
     ) -> BTreeMap<String, String> {
         let (occupied, left_alone) = (BTreeSet::new(), BTreeMap::new());
         let recorded = UnkeptFiles::of(changes.values().flat_map(|change| [&change.was, &change.now]));
-        let mut restoring =
-            Restoration { workspace: self, changes, contents, secrets, recorded, mark, occupied, left_alone };
+        let (moves, unsynced) = (MovedInodes::of(changes), BTreeMap::new());
+        let mut restoring = Restoration {
+            workspace: self,
+            changes,
+            contents,
+            secrets,
+            recorded,
+            mark,
+            occupied,
+            left_alone,
+            moves,
+            unsynced,
+        };
         restoring.occupied = restoring.find_occupied();
         for (path, change) in changes.iter().rev() {
             restoring.step(path, change, Restoration::give_way);
         }
+        restoring.sync_folders();
         for (path, change) in changes {
             restoring.step(path, change, Restoration::bring);
         }
+        restoring.sync_folders();
         for (path, change) in changes {
             restoring.take_back(path, change);
         }
-        for (path, change) in changes {
-            restoring.step(path, change, Restoration::make);
-        }
+        restoring.sync_folders();
+        restoring.make_all();
+        restoring.sync_folders();
         for (path, change) in changes.iter().rev() {
             restoring.step(path, change, Restoration::leave);
         }
+        restoring.sync_folders();
         restoring.left_alone
     }
 }
 
 impl Restoration<'_> {
-    fn step(&mut self, path: &str, change: &Change, work: fn(&mut Self, &str, &Change) -> io::Result<()>) {
+    pub(super) fn step(
+        &mut self,
+        path: &str,
+        change: &Change,
+        work: impl FnOnce(&mut Self, &str, &Change) -> io::Result<()>,
+    ) {
         if self.left_alone.contains_key(path) {
             return;
         }
@@ -124,7 +150,9 @@ impl Restoration<'_> {
         let gave_way = !here.exists() && was.is_folder() != then.is_folder();
         // A file that was moved onto another one is moved away before the other is created again.
         let moved_away = !here.exists() && then.exists() && self.moves(path, was);
-        if is_folder || gave_way || moved_away || here.is_like(was) {
+        // What was below a link is seen once a folder has replaced the link.
+        let was_hidden = !here.exists() && *was == FileState::OUT_OF_REACH;
+        if is_folder || gave_way || moved_away || was_hidden || here.is_like(was) {
             Ok(RestoreNeed::Work)
         } else {
             Err("it was changed meanwhile".to_owned())
@@ -137,10 +165,11 @@ impl Restoration<'_> {
         let above = Path::new(path).ancestors().skip(1).filter_map(Path::to_str);
         let mut above = above.filter_map(|above| self.changes.get_key_value(above));
         let is_link = |state: &FileState| matches!(state, FileState::Link { .. });
+        let is_hidden = !change.was.exists() || change.was == FileState::OUT_OF_REACH;
         above.any(|(above, link)| {
             let is_back = is_link(&link.now) && self.here(above).is_like(&link.now);
             let gives_way = is_link(&link.was) && link.now.is_folder() && !self.left_alone.contains_key(above);
-            is_back && !change.now.exists() || gives_way && !change.was.exists() && self.here(above).is_like(&link.was)
+            is_back && !change.now.exists() || gives_way && is_hidden && self.here(above).is_like(&link.was)
         })
     }
 
@@ -194,32 +223,42 @@ impl Restoration<'_> {
         }
     }
 
-    /// Creates files and symlinks.
-    fn make(&mut self, path: &str, change: &Change) -> io::Result<()> {
-        if self.is_still_here(path, &change.was) && self.would_lose(path, &change.was) {
-            return Err(io::Error::other(NOT_MOVED));
-        }
-        self.put(path, &change.now)
-    }
-
+    /// Creates a file or symlink.
     fn put(&mut self, path: &str, then: &FileState) -> io::Result<()> {
         match then {
-            FileState::Absent | FileState::Folder { .. } | FileState::Unkept { .. } => Ok(()),
+            FileState::Absent | FileState::Folder { .. } | FileState::Unkept { .. } => return Ok(()),
             FileState::File { blob, mode, .. } => {
-                let lost = || io::Error::other("its former content is missing from the store");
-                let content = self.contents.get(blob).cloned().ok_or_else(lost)?;
+                let content = self.content(*blob)?;
                 let place = self.place(path)?;
                 self.workspace.about_to_restore();
-                place.put(self.mark, |folder, name| write(folder, name, &content, *mode))?;
-                sync_folder(&place.parent)
+                place.put(self.mark, |folder, name| write(folder, name, &content, *mode)?.sync_all())?;
             }
             FileState::Link { target, .. } => {
                 let place = self.place(path)?;
                 self.workspace.about_to_restore();
                 place.put(self.mark, |folder, name| folder.symlink_contents(target, name))?;
-                sync_folder(&place.parent)
             }
         }
+        self.sync_later(path);
+        Ok(())
+    }
+
+    pub(super) fn content(&self, blob: Hash) -> io::Result<Arc<[u8]>> {
+        let lost = || io::Error::other("its former content is missing from the store");
+        self.contents.get(&blob).cloned().ok_or_else(lost)
+    }
+
+    pub(super) fn make(&mut self, path: &str, change: &Change) -> io::Result<()> {
+        self.may_replace(path, change)?;
+        self.put(path, &change.now)
+    }
+
+    /// Fails where the file that is here has yet to be moved.
+    pub(super) fn may_replace(&self, path: &str, change: &Change) -> io::Result<()> {
+        if self.is_still_here(path, &change.was) && self.would_lose(path, &change.was) {
+            return Err(io::Error::other(NOT_MOVED));
+        }
+        Ok(())
     }
 
     /// Removes what will be gone and was not moved: folders only if they are empty. Sets the permissions of the
@@ -238,7 +277,7 @@ impl Restoration<'_> {
     }
 
     /// Removes a file, a symlink or an empty folder.
-    pub(super) fn take_away(&self, path: &str) -> io::Result<()> {
+    pub(super) fn take_away(&mut self, path: &str) -> io::Result<()> {
         let place = self.place(path)?;
         let is_folder = place.parent.symlink_metadata(&place.name)?.is_dir();
         self.workspace.about_to_restore();
@@ -247,7 +286,8 @@ impl Restoration<'_> {
         } else {
             place.parent.remove_file(&place.name)?;
         }
-        sync_folder(&place.parent)
+        self.sync_later(path);
+        Ok(())
     }
 
     /// Returns the current path of the file that belongs at `path`: one of its names that it will lose, or its name
@@ -264,14 +304,8 @@ impl Restoration<'_> {
 
     fn sources<'s>(&'s self, path: &'s str, then: &'s FileState) -> impl Iterator<Item = &'s str> + 's {
         let goes = |change: &Change| change.was.is_same_thing(then) && !change.now.is_same_thing(then);
-        let others = self.if_moved(then).filter(move |(other, change)| *other != path && goes(change));
-        others.map(|(other, _)| other.as_str())
-    }
-
-    /// Returns all changes if the inode of `thing` is recorded; otherwise none, because it was not moved, and a file
-    /// effect with many files need not compare each with each.
-    fn if_moved(&self, thing: &FileState) -> impl Iterator<Item = (&String, &Change)> {
-        thing.inode().into_iter().flat_map(|_| self.changes)
+        let others = self.moves.left_by(then).filter(move |(other, change)| *other != path && goes(change));
+        others.map(|(other, _)| other)
     }
 
     /// Whether the file that is here now will be at another path.
@@ -290,8 +324,7 @@ impl Restoration<'_> {
         path: &'s str,
         was: &'s FileState,
     ) -> impl Iterator<Item = (&'s str, &'s Change)> + 's {
-        let others = self.if_moved(was).map(|(other, change)| (other.as_str(), change));
-        others.filter(move |(other, change)| *other != path && change.now.is_same_thing(was))
+        self.moves.reached_by(was).filter(move |(other, change)| *other != path && change.now.is_same_thing(was))
     }
 
     pub(super) fn is_still_here(&self, path: &str, thing: &FileState) -> bool {
@@ -315,7 +348,9 @@ impl Restoration<'_> {
         match renamed {
             Err(error) => Ok(RenameResult::No(error)),
             Ok(()) => {
-                sync_folder(&target.parent).and_then(|()| sync_folder(&source.parent)).map(|()| RenameResult::Yes)
+                self.sync_later(to);
+                self.sync_later(from);
+                Ok(RenameResult::Yes)
             }
         }
     }
@@ -326,7 +361,10 @@ impl Restoration<'_> {
         match place.parent.create_dir(&place.name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             Err(error) => Err(error),
-            Ok(()) => sync_folder(&place.parent),
+            Ok(()) => {
+                self.sync_later(path);
+                Ok(())
+            }
         }
     }
 
@@ -339,11 +377,12 @@ impl Restoration<'_> {
     }
 }
 
-fn write(folder: &Dir, name: &str, content: &[u8], mode: u32) -> io::Result<()> {
+/// Writes a new file, which the disk may not have yet.
+pub(super) fn write(folder: &Dir, name: &str, content: &[u8], mode: u32) -> io::Result<File> {
     let mut file = folder.open_with(name, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(content)?;
     file.set_permissions(Permissions::from_mode(mode))?;
-    file.sync_all()
+    Ok(file)
 }
 
 fn not_empty(error: io::Error) -> io::Error {

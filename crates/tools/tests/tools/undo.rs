@@ -3,6 +3,7 @@
 mod any_command;
 mod exchanged;
 mod moving;
+mod replaced;
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -17,6 +17,15 @@ pub struct WorkspaceOverview {
     pub is_for_judge: bool,
 }
 
+impl WorkspaceOverview {
+    /// Whether it has the text of every file. Where files may be ignored, there may be others.
+    #[must_use]
+    pub fn has_every_text(&self) -> bool {
+        let is_whole = |file: &OverviewFile| file.text.is_some() && file.path.rsplit('/').next() != Some(".gitignore");
+        !self.is_cut && self.files.iter().all(is_whole)
+    }
+}
+
 /// A file of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverviewFile {

@@ -46,7 +46,7 @@ fn a_wait_beyond_all_times_is_written_so_that_it_can_be_read() {
     bench.assert_whole("a long wait");
     // The retry would come after the deadline, so the run ends without waiting.
     let ran = bench.run(&["run", "haul", "--session", "t", "--deadline", "99h"]);
-    assert!(ran.code == 1 && ran.stderr.contains("at 9999-12-31 23:59 UTC"), "{}: {}", ran.code, ran.stderr);
+    assert!(ran.code == 1 && ran.stderr.contains("come back in more than a year"), "{}: {}", ran.code, ran.stderr);
     let deadline = bench.run(&["run", "next", "--session", "t", "--deadline", "99999999h"]);
     assert_eq!((deadline.code, deadline.stdout.as_str()), (0, "Next.\n"), "{}", deadline.stderr);
     bench.assert_whole("a late deadline");

@@ -89,7 +89,7 @@ fn status_cost_and_sessions_say_what_is_known() {
     glass.resize(100, 40);
     say(&mut glass, "/status", "not begun; 0 runs so far, 0 messages waiting");
     say(&mut glass, "hello", "Aye.");
-    say(&mut glass, "/status", "idle; 1 runs so far, 0 messages waiting");
+    say(&mut glass, "/status", "idle; 1 run so far, 0 messages waiting");
     say(&mut glass, "/cost", "session: 10 tokens in, 10 out, 1 model call");
     say(&mut glass, "/context", "conversation");
     say(&mut glass, "/compact undo", "nothing was left out");

@@ -39,6 +39,20 @@ session notes
     bench.assert_whole("talked");
 }
 
+// proves W1: the line that takes a chat up again has the rules that it was begun with
+#[test]
+fn a_chat_is_taken_up_again_under_its_preset() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Hello to you.")]));
+    let mut glass = Glass::chat(&bench, &["--session", "notes", "--preset", "assistant"]);
+    glass.wait_for_prompt();
+    glass.say("hello");
+    glass.wait_for("Hello to you.");
+    glass.wait_for_prompt();
+    glass.press("\u{4}");
+    assert_eq!(glass.end(), 0);
+    assert!(glass.text().contains("`windlass --resume notes --preset assistant --data-dir "), "{}", glass.text());
+}
+
 #[test]
 fn looking_in_leaves_no_session_behind() {
     let bench = Bench::new(Script::of([]));
@@ -98,6 +112,18 @@ fn a_message_that_waits_is_said_to_wait_and_half_a_line_outlives_the_run() {
     glass.wait_for("› then this\n\nThereafter.");
     glass.wait("the line again", |screen| screen.lines().last() == Some("› half a line"));
     assert_eq!(bench.records("k", "RunStarted"), 2);
+}
+
+// proves L8: Ctrl-C tells which messages it drops, as /stop does
+#[test]
+fn ctrl_c_tells_that_waiting_messages_are_dropped() {
+    let bench = held([Scene::when("then", [ScriptStep::say("Thereafter.")])]);
+    let mut glass = begun(&bench, &["--preset", "operator"]);
+    glass.say("then this");
+    glass.wait_for("this waits until the run is done");
+    glass.press("\u{3}");
+    glass.wait_for("stopped 1 run, dropped 1 message that the model had not read");
+    assert_eq!(bench.records("k", "RunStarted"), 1);
 }
 
 // The line being typed stays intact below the streamed reply.

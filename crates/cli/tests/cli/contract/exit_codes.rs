@@ -1,10 +1,12 @@
 //! Exit codes: 0 done, 1 failed, 3 cap or unfinished, 4 cancelled, 5 busy, 6 waiting. `usage.rs` proves code 2,
 //! wrong use.
 
+use std::process::Stdio;
+
 use serde_json::json;
 use windlass_testkit::{AfterSteps, BodyPoint, CountFrom, FaultKind, Scene, Script, ScriptStep};
 
-use crate::support::{Bench, interrupt, ran, script_under};
+use crate::support::{Bench, interrupt, ran, script_under, send_signal};
 
 fn tireless_call() -> ScriptStep {
     ScriptStep::call("write_file", json!({"path": "a", "content": "$STEP"}))
@@ -122,6 +124,41 @@ fn ctrl_c_stops_a_command_and_all_it_started() {
     assert_cancelled(&bench, &ran(child), "a command");
     let finished = bench.journal("s").into_iter().filter(|record| record["kind"] == "CallFinished");
     assert!(finished.map(|record| record["body"]["outcome"].clone()).any(|outcome| outcome == "cancelled"));
+}
+
+// proves L8, T7: a request to terminate and a closed terminal stop a run as Ctrl-C does
+#[test]
+fn sigterm_and_sighup_stop_a_run_as_ctrl_c_does() {
+    for name in ["TERM", "HUP"] {
+        let bench = Bench::new(runs_for_ever());
+        let mut child = bench.spawn(&HAUL);
+        bench.wait_for_file("started", &mut child);
+        send_signal(&child, name);
+        let ran = ran(child);
+        assert!(ran.stderr.contains("`windlass retry s --mode bypass"), "{name}: {}", ran.stderr);
+        assert_cancelled(&bench, &ran, name);
+        assert_eq!(bench.records("s", "RunEnded"), 2, "{name}");
+    }
+}
+
+// proves L8: a run that was started to survive its terminal is not stopped when the terminal closes
+#[cfg(target_os = "linux")]
+#[test]
+fn sighup_is_still_ignored_under_nohup() {
+    let waits = json!({"command": "touch started; until test -e go; do sleep 0.01; done", "timeout_seconds": 60});
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", waits), ScriptStep::say("Done.")]));
+    let usual = bench.command(&HAUL);
+    let mut command = std::process::Command::new("nohup");
+    command.arg(usual.get_program()).args(usual.get_args()).current_dir(bench.workspace()).env_clear();
+    command.envs(usual.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("nohup starts");
+    bench.wait_for_file("started", &mut child);
+    send_signal(&child, "HUP");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    std::fs::write(bench.workspace().join("go"), "").expect("written");
+    let ran = ran(child);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "Done.\n"), "{}", ran.stderr);
 }
 
 // proves J5

@@ -1,9 +1,9 @@
 //! `windlass models` on the binary: what can be used, and whether it answers.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use windlass_testkit::{AfterSteps, FaultKind, ModelServer, Scene, Script, ScriptStep};
 
-use crate::support::Bench;
+use crate::support::{Bench, Ran, ran};
 
 fn always(step: ScriptStep) -> Script {
     Script::default().scene(Scene::when("", [step]).then(AfterSteps::RepeatLast))
@@ -115,4 +115,47 @@ fn a_refused_key_and_a_provider_that_is_none_are_told_as_such() {
         assert!(ran.code == 2 && ran.stderr.contains(words), "{}", ran.stderr);
     }
     assert_eq!(bench.server.count(), 0);
+}
+
+/// Runs a command in whose environment and settings no server is named.
+fn without_server(bench: &Bench, line: &[&str], environment: &[(&str, &str)]) -> Ran {
+    let mut command = bench.command(line);
+    command.env_remove("OPENAI_BASE_URL").env_remove("OPENAI_MODEL").envs(environment.iter().copied());
+    command.env("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1");
+    ran(command.spawn().expect("the binary starts"))
+}
+
+// proves W2, J3: a session whose server was named by a flag says how it goes on
+#[test]
+fn a_session_without_its_server_prints_the_line_that_names_it_again() {
+    let done = || ScriptStep::say("Done.");
+    for (verb, script, environment) in [
+        ("retry", Script::of([done().fault(FaultKind::status(400))]), &[][..]),
+        ("resume", Script::of([done(), done()]), &[("WINDLASS_TEST_DIE", "after:2")]),
+    ] {
+        let bench = Bench::new(script);
+        let url = bench.server.base_url();
+        let begun = ["run", "go", "--session", "s", "--base-url", &url, "--model", "m"];
+        assert_ne!(without_server(&bench, &begun, environment).code, 0);
+        let bare = without_server(&bench, &[verb, "s"], &[]);
+        let line = format!("windlass {verb} s --model m --base-url {url}");
+        assert!(bare.code == 2 && bare.stderr.contains(&format!("`{line} --data-dir ")), "{}", bare.stderr);
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        let again = without_server(&bench, &words, &[]);
+        assert_eq!((again.code, again.stdout.as_str()), (0, "Done.\n"), "{line}: {}", again.stderr);
+    }
+}
+
+// proves M2: a long list is shown whole, and no id fills the screen
+#[test]
+fn a_long_list_is_shown_whole_and_a_long_id_is_shortened() {
+    let long = "x".repeat(100_000);
+    let ids = (0..3_000).map(|number| format!("vendor/model-{number}")).chain([long]);
+    let list: Vec<Value> = ids.map(|id| json!({ "id": id })).collect();
+    let script = always(ScriptStep::say("yes")).answering("/v1/models", json!({"object": "list", "data": list}));
+    let bench = Bench::new(script);
+    let listed = bench.run_with(&["models"], &[("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")]);
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    assert!(listed.stdout.contains("vendor/model-2999") && listed.stdout.contains("xxx…"), "all are listed");
+    assert!(listed.stdout.lines().all(|line| line.chars().count() < 400), "no line is long");
 }

@@ -125,6 +125,23 @@ fn a_probe_makes_small_calls_and_remembers_what_they_showed() {
     assert_eq!((&report["models"][0]["ok"], &report["models"][0]["window"]), (&json!(true), &json!(8192)), "{report}");
 }
 
+// proves M8: a call of another tool, or one that does not fit the tool's schema, is no sign that the model can call tools
+#[test]
+fn a_call_that_is_not_of_the_offered_tool_shows_nothing_in_a_probe() {
+    for (called, native) in [
+        (ScriptStep::call("zzz", json!({"city": "Paris"})), false),
+        (ScriptStep::call("get_weather", json!({"town": "Paris"})), false),
+        (ScriptStep::call("get_weather", json!({"city": 3})), false),
+        (ScriptStep::call("get_weather", json!({"city": "Paris"})).and_call("zzz", json!({})), true),
+    ] {
+        let bench = Bench::new(Script::default().scene(Scene::when("", [called]).then(AfterSteps::RepeatLast)));
+        let probed = bench.run(&["models", "probe", "--json"]);
+        let report: Value = serde_json::from_str(&probed.stdout).expect("JSON");
+        let found = &report["models"][0];
+        assert_eq!((&found["native_calls"], &found["parallel_calls"]), (&json!(native), &json!(false)), "{found}");
+    }
+}
+
 // proves M8: what calls showed counts more than what the server says
 #[test]
 fn a_remembered_probe_is_used_by_later_runs() {

@@ -103,6 +103,31 @@ fn what_a_script_did_unasked_is_restored() {
     }
 }
 
+// proves X4, T9: a script that gives files names that nobody means is undone as a whole, and the model is told why
+#[test]
+fn a_script_that_misnames_a_file_is_undone() {
+    for (script, why) in [
+        ("import os\nos.rename('a.txt', open('a.txt').read() + '.txt')", "\"old\\n.txt\" has a line break"),
+        (
+            "import os\nopen('b.txt', 'w').write('b')\nos.rename('a.txt', 'a.txt.txt')",
+            "\"a.txt.txt\" has its ending twice",
+        ),
+    ] {
+        let bench = bench(&[script]);
+        if !holds(&bench) {
+            return;
+        }
+        let line = ["run", "Rename the files by their first line.", "--session", "s", "--preset", "local-model"];
+        bench.run(&[&line, &ALLOWED[..]].concat());
+        let told = result(&bench);
+        assert!(told.contains(&format!("[All files are as before, because the name {why}")), "{told}");
+        let names = std::fs::read_dir(bench.workspace()).expect("read").map(|entry| entry.expect("read").file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["a.txt"], "{script}");
+        assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"));
+        assert_eq!(of(&bench.journal("s"), "FilesChanged", "changes"), Vec::<Value>::new());
+    }
+}
+
 // proves X4: an order that does not say exactly what to change changes none where nobody can be asked, and the run asks
 #[test]
 fn a_script_for_a_vague_order_can_not_change_files() {
@@ -175,6 +200,7 @@ fn a_script_that_nobody_agreed_to_is_not_run() {
         (&SCRIPT[..], "nobody is there"),
         (&["--dialect", "script", "--allow", "run_command(sh *)"], "nobody is there"),
         (&["--dialect", "script", "--allow", "run_command", "--sandbox", "off"], "switch the sandbox on"),
+        (&["--dialect", "script", "--sandbox", "off"], "nobody is there"),
         (&["--dialect", "script", "--mode", "bypass", "--deny", "run_command"], "forbids it"),
     ] {
         let bench = bench(&["open('a.txt', 'w').write('ran')"]);
@@ -183,8 +209,13 @@ fn a_script_that_nobody_agreed_to_is_not_run() {
         assert!(told.starts_with("the script was not allowed:") && told.contains(why), "{flags:?}: {told}");
         assert_eq!(bench.read("a.txt").as_deref(), Some("old\n"), "{flags:?}: {}", ran.stderr);
         assert_eq!(of(&bench.journal("s"), "CallFinished", "outcome"), ["denied"], "{flags:?}");
-        let is_said = ran.stderr.contains("nobody is there to approve scripts, so none will run: --allow run_command");
-        assert_eq!(is_said, flags == &SCRIPT[..], "{flags:?}: {}", ran.stderr);
+        let is_said = |advice: &str| {
+            let text = format!("nobody is there to approve scripts, so none will run: {advice}");
+            ran.stderr.contains(&text)
+        };
+        assert_eq!(is_said("--allow run_command"), flags == &SCRIPT[..], "{flags:?}: {}", ran.stderr);
+        let has_sandbox = !flags.contains(&"off");
+        assert_eq!(is_said("they need a sandbox"), !has_sandbox, "{flags:?}: {}", ran.stderr);
     }
 }
 

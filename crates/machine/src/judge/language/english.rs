@@ -17,12 +17,13 @@ pub(super) static ENGLISH: Language = Language {
     move_verbs: Phrases::new("rename; move; copy"),
     copy_verbs: Phrases::new("copy; split; merge"),
     delete_verbs: Phrases::new("delete; remove; erase"),
+    elsewhere_verbs: Phrases::new("fix; repair; patch; refactor; restore; revert; undo; rename"),
     altering_verbs: Phrases::new(
         "put; make; sort; merge; give; adjust; clean; tidy; organise; organize; keep; take; get; strip; shorten; archive; \
         rearrange; improve; bring; throw",
     ),
     adding_verbs: Phrases::new("add; append; insert; copy; implement"),
-    setting_verbs: Phrases::new("set; build; save; merge; split; copy; restore; undo; revert; switch"),
+    ambiguous_verbs: Phrases::new("set; merge; split; copy; restore; undo; revert; switch"),
     unclear_phrases: Phrases::new(
         "what is not needed; what isn't needed; that is not needed; that isn't needed; that are not needed; \
         nobody needs; no one needs; what i don't need; what we don't need; i don't use; we don't use; \
@@ -112,6 +113,9 @@ pub(super) static ENGLISH: Language = Language {
     about_words: Phrases::new(
         "plural of; opposite of; synonym of; synonym for; another word for; do you spell; do i spell; do you pronounce",
     ),
+    own_words: Phrases::new("we; our; ours; my; mine; did i; do i still; have i; am i; was i"),
+    word_questions: Phrases::new("what does * mean; what does * stand for"),
+    explaining_verbs: Phrases::new("means; stands; is"),
     advice: Phrases::new(
         "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
         what command; which command; what does it mean; what is the difference; what's the difference; \
@@ -120,7 +124,8 @@ pub(super) static ENGLISH: Language = Language {
     ),
     talk: Phrases::new(
         "hello; hi; hey; good morning; good afternoon; good evening; good night; thanks; thank you; bye; goodbye; say; tell me; \
-        greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku",
+        greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku; lol; haha; sorry; knock knock; happy birthday; congratulations; i feel; i'm so; \
+        i am so",
     ),
     places: Phrases::new(
         "this folder; this directory; current folder; current directory; the folder; the directory; here; workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
@@ -129,7 +134,13 @@ pub(super) static ENGLISH: Language = Language {
     in_answer: Phrases::new(
         "tell me here; tell us here; answer here; reply here; say it here; write it here; just here",
     ),
-    exclusions: Phrases::new("not; don't; except; leave; without; but; unless; never; ignore; skip"),
+    exclusions: Phrases::new("not; don't; except; leave; without; but; unless; never; ignore; skip; keep"),
+    negations_behind: Phrases::new(""),
+    negations: Phrases::new("not; don't; never"),
+    exclusion_fillers: Phrases::new(
+        "touch; touching; changing; editing; modifying; altering; deleting; removing; renaming; moving; anything; any; \
+        everything; of; with; a; our; or; either; ever; ones",
+    ),
     inclusions: Phrases::new(
         "don't forget; do not forget; not only; don't miss; do not skip; don't skip; never forget",
     ),
@@ -145,6 +156,8 @@ pub(super) static ENGLISH: Language = Language {
     ),
     files_words: Phrases::new("files"),
     all_words: Phrases::new("all; every; each"),
+    limits: Phrases::new("that; which; whose; older; newer; larger; smaller; with"),
+    everything_words: Phrases::new("everything"),
     several_words: Phrases::new(
         "files; folders; other; others; rest; remaining; pages; scripts; documents; listed; both",
     ),

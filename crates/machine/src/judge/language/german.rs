@@ -4,19 +4,18 @@ use super::{Language, Phrases};
 
 pub(super) static GERMAN: Language = Language {
     change_verbs: Phrases::new(
-        "ändere; ersetze; benenne; verschiebe; lösche; entferne; aktualisiere; bearbeite; korrigiere; repariere; \
-        kopiere; setze; erhöhe",
+        "ändere; änder; ersetze; ersetz; benenne; benenn; verschiebe; verschieb; lösche; lösch; entferne; aktualisiere; \
+        bearbeite; korrigiere; repariere; behebe; kopiere; setze; erhöhe; füge; ergänze; trage; hänge",
     ),
     make_verbs: Phrases::new("schreibe; schreib; erstelle; speichere; lege"),
     write_verbs: Phrases::new("schreibe; schreib; speichere"),
-    move_verbs: Phrases::new("benenne; verschiebe; kopiere"),
+    move_verbs: Phrases::new("benenne; benenn; verschiebe; verschieb; kopiere"),
     copy_verbs: Phrases::new("kopiere"),
-    delete_verbs: Phrases::new("lösche; entferne"),
-    altering_verbs: Phrases::new(
-        "lösch; mach; mache; räum; räume; nimm; nehmen; stell; stelle; lege; leg; bring; sortiere; behebe",
-    ),
-    adding_verbs: Phrases::new("füge; ergänze; kopiere"),
-    setting_verbs: Phrases::new("setze; kopiere"),
+    delete_verbs: Phrases::new("lösche; lösch; entferne"),
+    elsewhere_verbs: Phrases::new("repariere; behebe; benenne; benenn"),
+    altering_verbs: Phrases::new("mach; mache; räum; räume; nimm; nehmen; stell; stelle; lege; leg; bring; sortiere"),
+    adding_verbs: Phrases::new("füge; ergänze; trage; hänge; kopiere"),
+    ambiguous_verbs: Phrases::new("setze; kopiere"),
     unclear_phrases: Phrases::new(
         "was nicht gebraucht; was nicht mehr gebraucht; nicht mehr gebraucht; nicht gebraucht; was unnötig; \
         unnötigen dateien; überflüssigen; unwichtige; unwichtigen; sinnvoller; schöner; hübscher; \
@@ -60,15 +59,21 @@ pub(super) static GERMAN: Language = Language {
         hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
     ),
     about_words: Phrases::new("mehrzahl von; plural von; gegenteil von; anderes wort für; schreibt man; spricht man"),
+    own_words: Phrases::new("wir; uns; unser; unsere; unseren; mein; meine; meinen; habe ich; muss ich"),
+    word_questions: Phrases::new("was bedeutet *; was heißt *"),
+    explaining_verbs: Phrases::new("bedeutet; heißt; steht; ist"),
     advice: Phrases::new("wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied"),
     talk: Phrases::new(
         "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
     ),
     places: Phrases::new("diesem ordner; diesem verzeichnis; diesem projekt; hier"),
     in_answer: Phrases::new("sag mir hier; sag es hier; antworte hier"),
-    exclusions: Phrases::new("nicht; außer; ohne"),
+    exclusions: Phrases::new("nicht; außer; ohne; lass; lasse; behalte"),
+    negations_behind: Phrases::new("nicht; unverändert; in ruhe"),
+    negations: Phrases::new("nicht"),
+    exclusion_fillers: Phrases::new("der; den; das; dem; etwas; irgendetwas; oder"),
     inclusions: Phrases::new("nicht nur; nicht vergessen; vergiss nicht"),
-    clause_words: Phrases::new("außer"),
+    clause_words: Phrases::new("außer; aber"),
     listing_words: Phrases::new("wie viele dateien; welche dateien; größte; kleinste; größer"),
     computing_words: Phrases::new(
         "wie viele; wie oft; wieviele; summe; insgesamt; durchschnitt; meisten; wenigsten; höchste; niedrigste; \
@@ -76,6 +81,8 @@ pub(super) static GERMAN: Language = Language {
     ),
     files_words: Phrases::new("dateien"),
     all_words: Phrases::new("alle; allen; jede; jeder"),
+    limits: Phrases::new("die; deren; mit; älter; neuer; größer; kleiner"),
+    everything_words: Phrases::new("alles"),
     several_words: Phrases::new("dateien; ordner; andere; anderen; übrigen; seiten; beide; beiden"),
     everywhere_words: Phrases::new("überall; alles; projekt; verweise; tests"),
     moving_words: Phrases::new(

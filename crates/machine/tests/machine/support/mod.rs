@@ -553,7 +553,7 @@ impl World {
         let files = changes_files.then(|| FilesChanged {
             call: request.call,
             changes: BTreeMap::from([("f".into(), Change { was: FileState::Absent, now: left })]),
-            unseen: None,
+            ..FilesChanged::default()
         });
         CallResult { took_ms: 1, files, ..CallResult::new(outcome, text) }
     }

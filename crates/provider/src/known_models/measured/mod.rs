@@ -9,9 +9,10 @@
 mod rows;
 
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
-use super::id_match::AskedId;
-use super::row::{IdScope, KnownModel};
+use super::id_match::{AskedId, comparable};
+use super::row::IdScope;
 use crate::server_kind::ServerKind;
 use windlass_vocab::Dialect;
 
@@ -67,6 +68,10 @@ impl JobTally {
     }
 }
 
+/// The measurements with their ids as they are compared.
+static COMPARABLE: LazyLock<Vec<(String, &'static MeasuredModel)>> =
+    LazyLock::new(|| measured_models().map(|row| (comparable(row.id), row)).collect());
+
 /// Returns all measurements.
 pub fn measured_models() -> impl Iterator<Item = &'static MeasuredModel> {
     rows::ROWS.iter()
@@ -80,8 +85,8 @@ pub fn measurements(server: ServerKind, id: &str) -> Vec<&'static MeasuredModel>
     if asked.has_part("base") {
         return Vec::new();
     }
-    let is_of = |id: &'static str| asked.matches(&KnownModel::named(ServerKind::Ollama, id, IdScope::Sizes));
-    let rows: Vec<_> = measured_models().filter(|row| is_of(row.id)).collect();
+    let rows = COMPARABLE.iter().filter(|(id, _)| asked.matches(id, IdScope::Sizes)).map(|(_, row)| *row);
+    let rows: Vec<_> = rows.collect();
     let longest = rows.iter().map(|row| row.id.len()).max().unwrap_or_default();
     rows.into_iter().filter(|row| row.id.len() == longest).collect()
 }

@@ -232,5 +232,8 @@ fn a_command_is_shown_whole_with_its_folder() {
     let place = format!("in {}", room.root().canonicalize().unwrap().display());
     assert_eq!(body, format!("{place}\nmake\nmake install"));
     let one_line = shown(&room, "run_command", &json!({"command": "make install"}));
-    assert_eq!(one_line, ("Run `make install`".to_owned(), place), "nothing is said twice");
+    assert_eq!(one_line, ("Run `make install`".to_owned(), place.clone()), "nothing is said twice");
+    let script = shown(&room, "run_command", &json!({"command": "python3 -Bu -c 'import os\nprint('\\''a'\\'')'"}));
+    let plain = format!("{place}\nimport os\nprint('a')");
+    assert_eq!(script, ("Run 2 lines of Python".to_owned(), plain), "a script is shown as it was written");
 }
