@@ -6,9 +6,11 @@ use windlass::BuildError;
 use windlass_runtime::OpenError;
 use windlass_setup::agent::AgentError;
 use windlass_setup::run_setup::SetupError;
+use windlass_setup::session_agent::SessionAgentError;
 use windlass_setup::settings::SettingsError;
 use windlass_store::StoreError;
 
+use crate::commands::session::session_folder_error;
 use crate::exit::Exit;
 use crate::output::advice::with_workspace;
 use crate::output::quoted;
@@ -188,6 +190,18 @@ impl From<SetupError> for CommandError {
             SetupError::Settings(error) => error.into(),
             SetupError::SecretInModel(origin) => Self::secret_in(&origin_text(&origin)),
             SetupError::Asking(error) => Self::output(&error),
+        }
+    }
+}
+
+impl From<SessionAgentError> for CommandError {
+    fn from(error: SessionAgentError) -> Self {
+        match error {
+            SessionAgentError::Folder { key, error } => session_folder_error(&key, &error),
+            SessionAgentError::Setup(error) => error.into(),
+            SessionAgentError::Agent(error) => error.into(),
+            SessionAgentError::Store(error) => error.into(),
+            SessionAgentError::Io(error) => Self::output(&error),
         }
     }
 }

@@ -33,20 +33,23 @@ impl std::fmt::Debug for Follow {
 }
 
 impl Follow {
-    pub(crate) fn new(
+    /// Follows a session from the record after `after_seq` on: first stored records, then live events if it is or becomes
+    /// one of these live sessions.
+    #[must_use]
+    pub fn among(
+        live: &LiveSessions,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
-        live: LiveSessions,
         session: SessionId,
         after_seq: u64,
     ) -> Self {
-        Self { store, clock, live, session, seq: after_seq, past: VecDeque::new(), events: None }
+        Self { store, clock, live: live.clone(), session, seq: after_seq, past: VecDeque::new(), events: None }
     }
 
     /// Follows a session without a hub: another process may drive it. Only its records are returned, no deltas.
     #[must_use]
     pub fn of_store(store: Arc<dyn Store>, clock: Arc<dyn Clock>, session: SessionId, after_seq: u64) -> Self {
-        Self::new(store, clock, LiveSessions::default(), session, after_seq)
+        Self::among(&LiveSessions::default(), store, clock, session, after_seq)
     }
 
     /// Returns the number of the last record returned: a client that reconnects continues from there.

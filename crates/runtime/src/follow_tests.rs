@@ -191,7 +191,7 @@ impl FollowWorld {
 
     fn followed(&self, after: u64) -> Follow {
         let store = Arc::clone(&self.store) as _;
-        Follow::new(store, Arc::new(SystemClock), self.live.clone(), self.session, after)
+        Follow::among(&self.live, store, Arc::new(SystemClock), self.session, after)
     }
 
     fn follow(&mut self, after: u64) {

@@ -14,13 +14,13 @@ use windlass_store::{ForkError, Store, StoreError};
 use windlass_tools::{Offer, Selection};
 use windlass_vocab::{CallId, Control, RunId, SessionId, Timestamp};
 
-use crate::control::{perform, poll_commands};
+use crate::control::poll_commands;
 use crate::feed::Interest;
 use crate::follow::Follow;
 use crate::fork::fork;
 use crate::live::LiveSessions;
 use crate::opening::{OpenError, ReadySession, SessionChoice, SessionOpener};
-use crate::send_control::{ControlDelivery, send_control};
+use crate::send_control::ControlDelivery;
 use crate::services::{AgentSettings, Services};
 use crate::session::{Acceptance, FirstMessage, SendOutcome, Session};
 use crate::subscription::Subscription;
@@ -36,7 +36,14 @@ impl Hub {
     /// Returns a hub without live sessions.
     #[must_use]
     pub fn new(services: Services) -> Self {
-        Self { services: Arc::new(services), live: LiveSessions::default() }
+        Self::sharing(services, LiveSessions::default())
+    }
+
+    /// Returns a hub that joins these sessions where they are live, whichever hub opened them. All hubs that share them
+    /// must have the same store.
+    #[must_use]
+    pub fn sharing(services: Services, live: LiveSessions) -> Self {
+        Self { services: Arc::new(services), live }
     }
 
     /// Returns the hub that holds these sessions.
@@ -175,7 +182,7 @@ impl Hub {
     #[must_use]
     pub fn follow(&self, session: SessionId, after_seq: u64) -> Follow {
         let Services { store, clock, .. } = self.services.as_ref();
-        Follow::new(Arc::clone(store), Arc::clone(clock), self.live.clone(), session, after_seq)
+        Follow::among(&self.live, Arc::clone(store), Arc::clone(clock), session, after_seq)
     }
 
     /// Forks `origin` at the end of the batch that holds the record `at`, or at its end, as a session with this key.
@@ -187,22 +194,12 @@ impl Hub {
     /// Sends a command to a session, whether this process drives it or another that shares the store.
     pub async fn control(&self, session: SessionId, control: Control) -> Result<ControlDelivery, StoreError> {
         let Services { store, secrets, .. } = self.services.as_ref();
-        if let Some(epoch) = self.live.epoch(session)
-            && let Some(session) = self.live.visit(session, epoch, store)
-            && let Ok(outcome) = perform(&session, control.clone()).await?
-        {
-            return Ok(ControlDelivery::Done(outcome));
-        }
-        send_control(store.as_ref(), secrets, session, control).await
+        self.live.control(store, secrets, session, control).await
     }
 
     /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
     pub async fn drain(&self) {
-        for session in self.live.all() {
-            if let Some(session) = self.live.join(session, &self.services.store).await {
-                session.end_driver().await;
-            }
-        }
+        self.live.drain(&self.services.store).await;
     }
 
     /// Opens or joins the session with this key, or creates it.
@@ -254,8 +251,8 @@ impl Hub {
 
     fn started(&self, entered: ReadySession) -> OpenedSession {
         let (session, events, sent) = entered.start(&self.live);
-        let services = Arc::downgrade(&self.services);
-        self.live.start_poller(|live| poll_commands(services, live));
+        let store = Arc::downgrade(&self.services.store);
+        self.live.start_poller(|live| poll_commands(store, live));
         OpenedSession { session, events, sent }
     }
 }

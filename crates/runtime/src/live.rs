@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedMutexGuard, mpsc, watch};
 use tokio::task::AbortHandle;
-use windlass_store::Store;
-use windlass_vocab::SessionId;
+use windlass_store::{Store, StoreError};
+use windlass_tools::Secrets;
+use windlass_vocab::{Control, SessionId};
 
 use crate::feed::Feed;
 use crate::membership::OpenCount;
+use crate::perform_control::perform;
+use crate::send_control::{ControlDelivery, send_control};
 use crate::session::{DriverCommand, Session, SessionActivity};
 
 /// The parts of a live session that others need to join it. It does not keep the session alive.
@@ -24,9 +27,9 @@ struct JoinableSession {
     activity: watch::Receiver<SessionActivity>,
 }
 
-/// The live sessions of a process.
+/// The live sessions of a process. Hubs that share it ([`Hub::sharing`](crate::Hub::sharing)) join each other's sessions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LiveSessions(Arc<LiveState>);
+pub struct LiveSessions(Arc<LiveState>);
 
 #[derive(Debug, Default)]
 struct LiveState {
@@ -122,6 +125,18 @@ impl LiveSessions {
         PollNext::Again
     }
 
+    /// Whether the session has a driver here.
+    #[must_use]
+    pub fn has(&self, session: SessionId) -> bool {
+        self.driven(session).is_some()
+    }
+
+    /// Returns how many sessions have a driver here.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        locked(&self.0.table).driven.len()
+    }
+
     /// Returns the feed of a session that has a driver here.
     pub(crate) fn feed(&self, session: SessionId) -> Option<Feed> {
         Some(self.driven(session)?.feed)
@@ -145,8 +160,33 @@ impl LiveSessions {
         Registration { live: self.clone(), session: session.id }
     }
 
-    /// Returns all live sessions.
-    pub(crate) fn all(&self) -> Vec<SessionId> {
+    /// Sends a command to a session, whether this process drives it or another that shares the store.
+    pub async fn control(
+        &self,
+        store: &Arc<dyn Store>,
+        secrets: &Secrets,
+        session: SessionId,
+        control: Control,
+    ) -> Result<ControlDelivery, StoreError> {
+        if let Some(epoch) = self.epoch(session)
+            && let Some(session) = self.visit(session, epoch, store)
+            && let Ok(outcome) = perform(&session, control.clone()).await?
+        {
+            return Ok(ControlDelivery::Done(outcome));
+        }
+        send_control(store.as_ref(), secrets, session, control).await
+    }
+
+    /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
+    pub async fn drain(&self, store: &Arc<dyn Store>) {
+        for session in self.all() {
+            if let Some(session) = self.join(session, store).await {
+                session.end_driver().await;
+            }
+        }
+    }
+
+    fn all(&self) -> Vec<SessionId> {
         locked(&self.0.table).driven.keys().copied().collect()
     }
 

@@ -29,6 +29,11 @@ pub enum AgentError {
 
 /// Builds the agent that these settings describe, for runs with this model.
 pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Result<Agent, AgentError> {
+    Ok(builder(setup, store, model)?.build()?)
+}
+
+/// Like [`build`], for a door that adds something to it.
+pub(crate) fn builder(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Result<Builder, AgentError> {
     let settings = &setup.settings;
     let demo = demo::model(test_hooks::clock(), setup.demo_words);
     let mut builder = Agent::builder()
@@ -56,7 +61,7 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
         builder = builder.tool_servers(Arc::new(servers.clone()));
     }
     // A run that began with the demo model is resumed with it, whatever is configured now.
-    builder = match &settings.endpoint {
+    Ok(match &settings.endpoint {
         Some(endpoint) => {
             let models = learned_chain(setup, model);
             models.iter().try_for_each(has_key)?;
@@ -69,8 +74,7 @@ pub fn build(setup: &RunSetup, store: Arc<dyn Store>, model: &ModelName) -> Resu
         }
         None if model.as_str() == DEMO => builder.custom_model(DEMO, demo),
         None => return Err(SettingsError::NoServer.into()),
-    };
-    Ok(builder.build()?)
+    })
 }
 
 /// Sets the system prompt: one given for this session is the session's own, which it keeps (C2).

@@ -10,7 +10,7 @@ use windlass_machine::preset;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::{Model, ResponseFormat};
-use windlass_runtime::{Clock, ContextSource, InstructionFile, ProjectInstructions, SystemClock};
+use windlass_runtime::{Clock, ContextSource, InstructionFile, LiveSessions, ProjectInstructions, SystemClock};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 use windlass_store::{MemoryStore, Store};
@@ -108,6 +108,7 @@ pub(crate) struct AgentParts {
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) owner: String,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) live: LiveSessions,
 }
 
 /// What the built-in tools need.
@@ -177,6 +178,7 @@ impl Default for AgentParts {
             deadline_ms: None,
             owner: "local".to_owned(),
             clock: Arc::new(SystemClock),
+            live: LiveSessions::default(),
         }
     }
 }

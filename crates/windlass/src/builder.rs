@@ -10,7 +10,9 @@ use std::time::Duration;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::ResponseFormat;
-use windlass_runtime::{Breakers, Clock, ContextSource, Hub, InstructionFile, ProjectInstructions, Services};
+use windlass_runtime::{
+    Breakers, Clock, ContextSource, Hub, InstructionFile, LiveSessions, ProjectInstructions, Services,
+};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
@@ -395,6 +397,14 @@ impl<D, O> Builder<D, O> {
         self
     }
 
+    /// Sets the live sessions that this agent shares with other agents of the program, which must have the same store:
+    /// each can join the sessions that another opened. For doors that build an agent for each session.
+    #[must_use]
+    pub fn live_sessions(mut self, live: LiveSessions) -> Self {
+        self.parts.live = live;
+        self
+    }
+
     /// Sets another clock.
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
@@ -460,7 +470,7 @@ impl<D, O: Output> Builder<D, O> {
             attendance,
             output,
         };
-        let hub = Hub::new(services);
+        let hub = Hub::sharing(services, parts.live);
         let (owner, on_question) = (parts.owner, parts.on_question);
         Ok(Agent { hub, settings, owner, workspace, deps, on_question, output: PhantomData })
     }

@@ -48,7 +48,6 @@ pub(crate) use self::plain::{by_lines, has_input};
 use self::recap::recap;
 use self::slash::ParsedInput;
 use self::terminal::Terminal;
-use crate::commands::session;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
@@ -229,7 +228,7 @@ async fn take_up(terminal: &mut Terminal, talk: &mut Conversation) -> Result<Fol
     let before = recap(&talk.records().await?, terminal.prompt(), terminal.console.look());
     terminal.console.print(&before)?;
     let waits = !talk.store.waiting(row.session).await?.is_empty();
-    if !session::is_open(&row) && !waits {
+    if !row.status.is_open() && !waits {
         return Ok(FollowEnd::Idle);
     }
     match talk.open().await {
@@ -264,7 +263,7 @@ async fn farewell(talk: &mut Conversation) -> String {
     let Ok(Some(row)) = talk.row().await else { return String::new() };
     let place = &talk.prepared_run.setup.settings.place;
     let resume = model_command_for("--resume", &harmless_line(&row.key), "", place);
-    if session::is_open(&row) {
+    if row.status.is_open() {
         format!("The run stays as it is; `{resume}` goes on with it.\n")
     } else {
         format!("`{resume}` takes this session up again.\n")

@@ -128,7 +128,7 @@ async fn undo(talk: &mut Conversation, of: Option<Undoable>, force: Force) -> Re
     let request = UndoRequest { of, force, mode: UndoMode::Apply };
     let (undone, again) = match &step {
         None => (talk.open().await?.session.clone().undo(request).await, "/undo".to_owned()),
-        Some(step) if session::is_open(step) => {
+        Some(step) if step.status.is_open() => {
             return Ok(format!("a step of the plan is not over and may still change files: {}\n", step.key));
         }
         Some(step) => {

@@ -10,7 +10,7 @@ use windlass_vocab::RunId;
 use super::conversation::Conversation;
 use super::performing::{self, CommandFollowUp};
 use super::slash::{self, ParsedInput};
-use crate::commands::{follow, session};
+use crate::commands::follow;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
@@ -31,7 +31,7 @@ async fn converse(talk: &mut Conversation) -> CommandResult {
         servers.wake();
     }
     if let Some(row) = talk.row().await?
-        && session::is_open(&row)
+        && row.status.is_open()
     {
         talk.open().await?;
         exit = Some(follow_run(talk, AwaitedEnd::Run(RunId(row.runs))).await?);

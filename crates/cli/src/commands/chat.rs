@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass_setup::demo::PROMPT;
+use windlass_setup::last_run::last_run;
 use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, PlaceSettings, SettingsError};
 use windlass_setup::store;
@@ -29,7 +30,7 @@ pub(super) fn chat(data_dir: Option<PathBuf>, args: &ChatArgs, env: Env) -> Comm
             Some(row) => session::in_session_folder(place, row, args.common.workspace.as_deref())?,
             None => place,
         };
-        let last = session::last_run(store.as_ref(), known.as_ref()).await?;
+        let last = last_run(store.as_ref(), known.as_ref()).await?;
         sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         let look = if args.common.json { None } else { chat::look(&prepared_run.setup.env) };

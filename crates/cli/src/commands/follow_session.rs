@@ -215,7 +215,7 @@ impl FollowedSession {
             return Ok(None);
         };
         let more = !store.waiting(session).await?.is_empty() && store.is_claimed(session).await?;
-        if session::is_open(&row) || more || store.head(session).await?.seq > self.records.position() {
+        if row.status.is_open() || more || store.head(session).await?.seq > self.records.position() {
             return Ok(None);
         }
         let last = match self.last.take() {
@@ -240,7 +240,7 @@ impl FollowedSession {
             let text = format!("session `{}` was removed", self.row.key);
             return Err(CommandError::new(Exit::Failed, text));
         };
-        if !session::is_open(&row) || self.store.is_claimed(row.session).await? {
+        if !row.status.is_open() || self.store.is_claimed(row.session).await? {
             self.owner = OwnerPresence::Unknown;
             return Ok(None);
         }

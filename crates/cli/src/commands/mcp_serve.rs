@@ -3,13 +3,16 @@
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
+use windlass_runtime::LiveSessions;
 use windlass_setup::servers::SharedServers;
+use windlass_setup::session_agent::{SessionAgents, SharedStore};
 use windlass_setup::settings::Env;
 use windlass_setup::store;
 
 use super::block_on::block_on;
 use super::prepared_run;
 use crate::args::{McpServeArgs, flags};
+use crate::demo::WORDS;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::serve::{self, ServerContext};
@@ -29,8 +32,18 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
         );
     }
     block_on(async {
-        let store = store::open(&place)?;
-        let servers = SharedServers::default();
-        serve::serve(ServerContext { flags, common: args.common.clone(), env, place, store, servers }).await
+        let store = SharedStore(store::open(&place)?);
+        let agents = SessionAgents {
+            flags,
+            env,
+            current_folder: prepared_run::current_folder()?,
+            place,
+            store,
+            servers: SharedServers::default(),
+            live: LiveSessions::default(),
+            deadline: args.common.deadline,
+            demo_words: WORDS,
+        };
+        serve::serve(ServerContext { agents, folder: args.common.workspace.clone() }).await
     })
 }

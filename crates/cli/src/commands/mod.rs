@@ -35,6 +35,7 @@ mod sandbox;
 mod script_dialect;
 pub(crate) mod session;
 pub(crate) mod sessions;
+pub(crate) mod setup_notices;
 mod stop;
 mod timeline;
 mod trust;

@@ -1,11 +1,12 @@
 //! Shared preparation of the commands that talk to a model, done before the async runtime starts.
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use windlass::Agent;
 use windlass_setup::agent;
-use windlass_setup::models::{ModelNotice, ModelPreference};
+use windlass_setup::models::ModelPreference;
 use windlass_setup::run_setup::{RunConditions, RunSetup, SetupError};
 use windlass_setup::secrets::{is_secret, scrubber};
 use windlass_setup::settings::{
@@ -15,15 +16,16 @@ use windlass_setup::trusting;
 use windlass_store::Store;
 use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
 
+use super::script_dialect;
 use super::script_dialect::ScriptConditions;
-use super::{script_dialect, unsandboxed};
+use super::setup_notices::{model_notices, setup_notices};
 use crate::args::CommonFlags;
 use crate::attaching::{attached_line, check_images, cut_notes};
 use crate::consent::{TerminalPerson, wording};
 use crate::demo::WORDS;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::setting_words::{model_notice, origin_text, settings_notice};
+use crate::output::setting_words::origin_text;
 use crate::output::wording::loosened;
 use crate::output::{RunProgress, RunView, StreamTarget, model_command_for};
 use crate::streams::StandardStream;
@@ -72,18 +74,10 @@ impl PreparedRun {
         // The session stays in the store where it was found, whatever data folder its project file names.
         let settings = Settings { place, ..sources.resolve()? };
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
-        for notice in &settings.notices {
-            view.notice(&settings_notice(notice));
-        }
-        if attendance == Attendance::Unattended
-            && let Some(notice) = unsandboxed::notice(settings.sandbox.mode.value)
-        {
-            view.notice(&notice);
-        }
         let conditions = RunConditions { deadline: common.deadline, attendance, demo_words: WORDS };
         let setup = RunSetup::new(settings, sources, conditions, &mut TerminalPerson)?;
-        for notice in &setup.context_files.notices {
-            view.notice(&scrubber(&setup.secrets).scrub(&notice.to_string()));
+        for notice in setup_notices(&setup, attendance) {
+            view.notice(&notice);
         }
         Ok(Self { setup, view })
     }
@@ -189,8 +183,8 @@ impl PreparedRun {
 
     async fn try_choose(&mut self, preference: ModelPreference) -> Result<ModelName, SetupError> {
         let (model, notices) = self.setup.choose(preference, &mut TerminalPerson).await?;
-        for notice in notices.iter().filter(|notice| is_due(notice, attendance())) {
-            self.view.notice(&model_notice(notice));
+        for notice in model_notices(&notices, attendance()) {
+            self.view.notice(&notice);
         }
         Ok(model)
     }
@@ -226,9 +220,13 @@ pub(crate) fn gather_unasked(flags: Flags, env: Env) -> Result<Sources, CommandE
 
 /// Reads settings files and environment without asking about trust.
 pub(super) fn sources(flags: Flags, env: Env) -> Result<Sources, CommandError> {
-    let cwd = std::env::current_dir()
-        .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))?;
-    Ok(Sources::gather(flags, env, cwd)?)
+    Ok(Sources::gather(flags, env, current_folder()?)?)
+}
+
+/// Returns the folder the command was typed in.
+pub(crate) fn current_folder() -> Result<PathBuf, CommandError> {
+    std::env::current_dir()
+        .map_err(|error| CommandError::new(Exit::Usage, format!("the current folder can't be used: {error}")))
 }
 
 /// Settles whether the project is trusted, asking the person if need be.
@@ -255,18 +253,6 @@ fn progress_stream(env: &Env) -> StreamTarget {
 
 fn stream(end: &impl IsTerminal) -> StreamTarget {
     if end.is_terminal() { StreamTarget::Terminal } else { StreamTarget::Piped }
-}
-
-/// A suggestion is for somebody who can follow it: a job without a person is left as it is, and as silent.
-fn is_due(notice: &ModelNotice, attendance: Attendance) -> bool {
-    match notice {
-        ModelNotice::BetterPreset { .. } => attendance == Attendance::Attended,
-        ModelNotice::Picked(_)
-        | ModelNotice::Found(_)
-        | ModelNotice::NotUsed { .. }
-        | ModelNotice::NoModelHere { .. }
-        | ModelNotice::UnreadableMemory(_) => true,
-    }
 }
 
 /// A person can be asked if both standard input and standard error are terminals.

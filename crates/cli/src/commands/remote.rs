@@ -6,7 +6,6 @@ use windlass_setup::settings::PlaceSettings;
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Control, ControlOutcome};
 
-use super::session;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::command_for;
@@ -50,7 +49,7 @@ pub(super) async fn nobody_there(
     // The run may have ended since the row was read.
     let row = store.row(row.session).await?.unwrap_or_else(|| row.clone());
     let key = &row.key;
-    let text = if session::is_open(&row) {
+    let text = if row.status.is_open() {
         let (resume, stop) = (command_for("resume", key, "", place), command_for("stop", key, "", place));
         format!(
             "no process works on session `{key}` now; its run is not over: `{resume}` goes on with it, `{stop}` gives it up"

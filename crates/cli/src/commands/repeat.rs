@@ -45,7 +45,7 @@ pub(crate) async fn unfinished_in(
     words: &MessageWords,
 ) -> Result<Option<(SessionRow, MessageId)>, CommandError> {
     for row in session::of_folder(store, folder).await? {
-        if !session::has_only_its_run(&row) || !session::is_open(&row) || store.is_claimed(row.session).await? {
+        if !session::has_only_its_run(&row) || !row.status.is_open() || store.is_claimed(row.session).await? {
             continue;
         }
         match unfinished_message(store, &row, words).await {
@@ -99,7 +99,7 @@ async fn unfinished(
             return Ok(Some((message.message_id, words)));
         }
     }
-    if !session::is_open(row) {
+    if !row.status.is_open() {
         return Ok(None);
     }
     let mut records = ReverseRecords::new(store, row.session);

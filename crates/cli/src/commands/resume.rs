@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use windlass::Session;
 use windlass::door::FollowError;
 use windlass_runtime::{OpenApprovals, SessionActivity};
+use windlass_setup::last_run::{LastRun, last_run};
 use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, PlaceSettings, SettingOrigin, Sourced};
 use windlass_setup::store;
@@ -12,7 +13,6 @@ use windlass_vocab::{Answer, QuestionId, QuestionOption, RunId};
 
 use super::block_on::block_on;
 use super::prepared_run::{PreparedRun, QuestionsBefore};
-use super::session::LastRun;
 use super::unanswered::unanswered_questions;
 use super::{follow, prepared_run, session};
 use crate::args::{ResumeArgs, RuleFlags, flags};
@@ -29,7 +29,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
         let store = store::open(&place)?;
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
-        let last = session::last_run(store.as_ref(), Some(&row)).await?;
+        let last = last_run(store.as_ref(), Some(&row)).await?;
         sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         let named = last.as_ref().and_then(LastRun::model_flags);
@@ -54,7 +54,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             .await
             .map_err(|error| CommandError::of_opening(error, Some(&row.key)))?;
         // An open run may be over by now: its end is shown.
-        if !session::is_open(&row) && !waits && session.activity() == SessionActivity::Idle {
+        if !row.status.is_open() && !waits && session.activity() == SessionActivity::Idle {
             session.close().await;
             return Err(CommandError::new(Exit::Usage, nothing_open(&row.key, &prepared_run.setup.settings.place)));
         }
@@ -65,7 +65,7 @@ pub(super) fn resume(data_dir: Option<PathBuf>, args: &ResumeArgs, env: Env) -> 
             return Err(error);
         }
         // Without an open run, a waiting message begins the next one.
-        let run = if session::is_open(&row) { RunId(row.runs) } else { RunId(row.runs + 1) };
+        let run = if row.status.is_open() { RunId(row.runs) } else { RunId(row.runs + 1) };
         follow::until_nothing_waits(&mut prepared_run, &agent, session, &mut events, run).await
     })
 }

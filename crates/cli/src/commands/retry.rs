@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use windlass_setup::agent;
+use windlass_setup::last_run::{LastRun, last_run};
 use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
 use windlass_setup::settings::Env;
 use windlass_setup::store;
@@ -10,7 +11,6 @@ use windlass_vocab::Policy;
 
 use super::block_on::block_on;
 use super::prepared_run::PreparedRun;
-use super::session::LastRun;
 use super::{follow, prepared_run, session};
 use crate::args::{RetryArgs, RuleFlags, flags};
 use crate::error::{CommandError, CommandResult};
@@ -26,12 +26,12 @@ pub(super) fn retry(data_dir: Option<PathBuf>, args: &RetryArgs, env: Env) -> Co
         let row = session::by_key_or_last(store.as_ref(), args.key.as_deref(), &place.workspace).await?;
         let nothing = |why| CommandError::new(Exit::Usage, format!("nothing to retry in session `{}`: {why}", row.key));
         // Opening the session would continue the open run. A process that works on it is reported first.
-        if session::is_open(&row) {
+        if row.status.is_open() {
             store.claim(row.session).await.map_err(|error| CommandError::of_store(error, Some(&row.key)))?;
             return Err(nothing("a run is still open; use `windlass resume`"));
         }
         let place = session::in_named_session_folder(place, &row, args.common.workspace.as_deref())?;
-        let last = session::last_run(store.as_ref(), Some(&row)).await?;
+        let last = last_run(store.as_ref(), Some(&row)).await?;
         sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         if let Some(last) = &last {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use windlass_runtime::{Interest, OpenError, SentMessage};
+use windlass_setup::last_run::last_run;
 use windlass_setup::models::{ModelFallback, ModelPreference};
 use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::store;
@@ -59,7 +60,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
             (Some(row), None) => session::in_named_session_folder(place, row, args.common.workspace.as_deref())?,
             (None, _) | (_, Some(_)) => place,
         };
-        let last = session::last_run(store.as_ref(), known.as_ref()).await?;
+        let last = last_run(store.as_ref(), known.as_ref()).await?;
         sources.flags.session_agent = last.and_then(|last| last.agent);
         let mut prepared_run = PreparedRun::prepare(sources, &args.common, place)?;
         for (flag, name) in [("--session", &args.session), ("--message-id", &args.message_id)] {
@@ -85,7 +86,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &RunArgs, env: Env) -> Comman
         if let Some(adopted) = line.row.as_ref().filter(|_| session_key(args).is_none()) {
             print_adopted(args, adopted);
         }
-        let begun = session::last_run(store.as_ref(), line.row.as_ref()).await?.and_then(|last| last.model);
+        let begun = last_run(store.as_ref(), line.row.as_ref()).await?.and_then(|last| last.model);
         let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
         prepared_run.print_loosened();
         prepared_run.print_script_notice(&model);
@@ -195,7 +196,7 @@ async fn names_other_model(
     if args.common.model.is_none() {
         return Ok(false);
     }
-    let begun = session::last_run(store, Some(row)).await?.and_then(|last| last.model);
+    let begun = last_run(store, Some(row)).await?.and_then(|last| last.model);
     Ok(begun.is_some_and(|begun| prepared_run.setup.settings.first_name() != Some(&begun.model)))
 }
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use windlass_setup::models::{RunState, SessionModel};
-use windlass_setup::settings::{PlaceSettings, RepeatedFlags};
-use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store};
-use windlass_vocab::{Policy, Record, SessionId};
+use windlass_setup::session_agent::{SessionFolderError, session_place};
+use windlass_setup::settings::PlaceSettings;
+use windlass_store::{SessionRow, Store};
+use windlass_vocab::SessionId;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -110,21 +110,16 @@ pub(crate) fn in_session_folder(
     row: &SessionRow,
     named: Option<&Path>,
 ) -> Result<PlaceSettings, CommandError> {
-    let Some(home) = row.workspace.as_deref() else { return Ok(place) };
-    if place.workspace.display().to_string() == home {
-        return Ok(place);
-    }
-    let refused = |why: String| Err(CommandError::new(Exit::Usage, format!("session `{}` {why}", row.key)));
-    match (named, Path::new(home).is_dir()) {
-        (None, true) => Ok(PlaceSettings { workspace: home.into(), ..place }),
-        (None, false) => refused(format!("works in {home}, which is not there; name its folder with --workspace")),
-        (Some(named), true) => refused(format!(
-            "works in {home}, not in {}; leave --workspace out, or take another session",
-            named.display()
-        )),
-        // The session's folder was moved, or the session came from another machine.
-        (Some(_), false) => Ok(place),
-    }
+    session_place(place, row, named).map_err(|error| session_folder_error(&row.key, &error))
+}
+
+/// Returns the error for a session whose folder can't be used.
+pub(crate) fn session_folder_error(key: &str, error: &SessionFolderError) -> CommandError {
+    let advice = match error {
+        SessionFolderError::Missing { .. } => "name its folder with --workspace",
+        SessionFolderError::Other { .. } => "leave --workspace out, or take another session",
+    };
+    CommandError::new(Exit::Usage, format!("session `{key}` {error}; {advice}"))
 }
 
 /// Like [`in_session_folder`], and prints the session's folder where the command was typed in another one.
@@ -141,50 +136,4 @@ pub(crate) fn in_named_session_folder(
         print_notice(&text);
     }
     Ok(place)
-}
-
-/// Whether the session has an open run.
-pub(crate) fn is_open(row: &SessionRow) -> bool {
-    match row.status {
-        SessionStatus::Processing | SessionStatus::ToolLoop | SessionStatus::Waiting => true,
-        SessionStatus::Idle | SessionStatus::Failed => false,
-    }
-}
-
-/// What the last run of a session began with.
-pub(crate) struct LastRun {
-    pub(crate) policy: Policy,
-    /// `None` if it had no model.
-    pub(crate) model: Option<SessionModel>,
-    /// `None` if the session was imported since: its record chooses nothing here (X6).
-    pub(crate) agent: Option<String>,
-}
-
-impl LastRun {
-    /// Returns the flags that name its model and the model's server; `None` if the server is unknown, if its address may hold
-    /// a password, or if the session was imported: its record must not say where words are sent (X6).
-    pub(crate) fn model_flags(&self) -> Option<RepeatedFlags> {
-        let SessionModel { model, server, .. } = self.model.as_ref().filter(|_| self.agent.is_some())?;
-        let base_url = server.clone().filter(|server| !server.contains(['@', '?']))?;
-        Some(RepeatedFlags { model: Some(model.0.clone()), base_url: Some(base_url), ..RepeatedFlags::default() })
-    }
-}
-
-/// Returns what the session's last run began with, if it has one.
-pub(crate) async fn last_run(store: &dyn Store, row: Option<&SessionRow>) -> Result<Option<LastRun>, CommandError> {
-    let Some(row) = row else { return Ok(None) };
-    let mut is_imported = false;
-    let newest = ReverseRecords::new(store, row.session).find_map(|envelope| match envelope.record {
-        Record::RunStarted(started) => Some(started),
-        Record::SessionChanged(changed) => {
-            is_imported |= changed.imported.is_some();
-            None
-        }
-        _ => None,
-    });
-    let Some(started) = newest.await? else { return Ok(None) };
-    let state = if is_open(row) { RunState::Open } else { RunState::Ended };
-    let model = SessionModel::of(&started, state);
-    let agent = Some(started.agent).filter(|_| !is_imported);
-    Ok(Some(LastRun { policy: started.policy, model, agent }))
 }

@@ -43,7 +43,7 @@ pub(super) fn stop(data_dir: Option<PathBuf>, args: &StopArgs, env: &Env) -> Com
 
 /// Ends the session's run in the journal, where a run is open and no process works on it.
 async fn stop_abandoned_run(store: &dyn Store, row: &SessionRow) -> Result<Option<StopOutcome>, CommandError> {
-    if !session::is_open(row) || store.is_claimed(row.session).await? {
+    if !row.status.is_open() || store.is_claimed(row.session).await? {
         return Ok(None);
     }
     let clock = test_hooks::clock();

@@ -70,7 +70,7 @@ pub(super) fn run(data_dir: Option<PathBuf>, args: &UndoArgs, env: &Env) -> Comm
 
 /// Returns an error if a run of the session is open.
 async fn refuse_open(store: &dyn Store, row: &SessionRow, data: &str) -> Result<(), CommandError> {
-    if !session::is_open(row) {
+    if !row.status.is_open() {
         return Ok(());
     }
     let key = quoted(&row.key);

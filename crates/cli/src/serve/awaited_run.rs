@@ -4,6 +4,7 @@ use windlass::Session;
 use windlass::door::{AwaitedEnd, FollowError};
 use windlass_runtime::{OpenApprovals, SessionActivity, Subscription};
 use windlass_runtime::{OpenError, StopOutcome};
+use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::{SessionRow, StoreError};
 use windlass_tools::looks_like_key;
 use windlass_vocab::{Answer, MessageId, QuestionAsked, RunEnded, RunId, SessionId, StopBy};
@@ -12,8 +13,8 @@ use super::arguments::{AskArguments, CheckedName};
 use super::client::Client;
 use super::denied_calls::{DeniedCall, denied_calls};
 use super::open_sessions::OpenSessions;
-use super::server_context::{BuiltAgent, Purpose, ServerContext};
-use crate::commands::session::{fresh_key, is_open};
+use super::server_context::{BuiltAgent, ServerContext};
+use crate::commands::session::fresh_key;
 use crate::error::CommandError;
 use crate::exit::Exit;
 
@@ -73,7 +74,7 @@ pub(super) async fn send_message(
     let mut awaited_run = match parked {
         Some(awaited_run) => awaited_run,
         None => {
-            let built_agent = server_context.agent(known.as_ref(), Purpose::Say, client.attendance()).await?;
+            let built_agent = server_context.agent(known.as_ref(), AgentPurpose::Say, client.attendance()).await?;
             refuse_secret(&built_agent, "the session's name", &key)?;
             let (session, events) =
                 built_agent.agent.open_followed(&key).await.map_err(|error| not_opened(&key, error))?;
@@ -103,10 +104,10 @@ pub(super) async fn take_up(
         return Ok(parked);
     }
     let nothing = || CommandError::new(Exit::Usage, format!("nothing to resume: no run of session `{key}` is open"));
-    if !is_open(&row) {
+    if !row.status.is_open() {
         return Err(nothing());
     }
-    let built_agent = server_context.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
+    let built_agent = server_context.agent(Some(&row), AgentPurpose::GoOn, client.attendance()).await?;
     let awaited = AwaitedEnd::Run(RunId(row.runs));
     let awaited_run =
         open(open_sessions, built_agent, row.session, row.key, awaited, OpenApprovals::CheckedAgain).await?;

@@ -13,6 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 use windlass_runtime::{OpenApprovals, SessionActivity};
+use windlass_setup::session_agent::AgentPurpose;
 
 use super::arguments::{self, AskArguments, SessionArguments};
 use super::awaited_run::{self, AskOutcome, AwaitedRun};
@@ -20,7 +21,7 @@ use super::client::Client;
 use super::follow_run::{FollowResult, follow_to_result};
 use super::open_sessions::OpenSessions;
 use super::served_tools::ServedTool;
-use super::server_context::{Purpose, ServerContext};
+use super::server_context::ServerContext;
 use super::{ending, questions, resources, sessions, state, stop};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -135,7 +136,8 @@ impl AgentServer {
         let mut awaited_run = match self.open_sessions.take(session, &row.key)? {
             Some(parked) => parked,
             None => {
-                let built_agent = self.server_context.agent(Some(&row), Purpose::GoOn, client.attendance()).await?;
+                let built_agent =
+                    self.server_context.agent(Some(&row), AgentPurpose::GoOn, client.attendance()).await?;
                 awaited_run::open(&self.open_sessions, built_agent, session, row.key, awaited, OpenApprovals::Answered)
                     .await?
             }

@@ -1,42 +1,28 @@
 //! What the requests to `windlass mcp-serve` share: settings, store, tool servers, and the agents made from them.
 
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use windlass::Agent;
 use windlass::door::{AwaitedEnd, end_awaited};
-use windlass_setup::agent;
-use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
-use windlass_setup::servers::SharedServers;
-use windlass_setup::settings::{Env, Flags, PlaceSettings, SettingOrigin, Settings, Sourced};
+use windlass_setup::models::ModelFallback;
+use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
+use windlass_setup::settings::{Env, Settings};
 use windlass_store::{SessionRow, Store};
 use windlass_vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 
-use crate::args::CommonFlags;
-use crate::commands::prepared_run::PreparedRun;
-use crate::commands::{always, follow, prepared_run, repeat, session};
+use crate::commands::setup_notices::{model_notices, setup_notices};
+use crate::commands::{always, follow, repeat, session};
 use crate::consent::wording;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::harmless_lines;
 use crate::streams::print_notice;
 
-/// What a request needs a session's agent for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// To send a message.
-    Say,
-    /// To resume the open run.
-    GoOn,
-}
-
 /// The state that all requests share.
 pub(crate) struct ServerContext {
-    pub(crate) flags: Flags,
-    pub(crate) common: CommonFlags,
-    pub(crate) env: Env,
-    pub(crate) place: PlaceSettings,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) servers: SharedServers,
+    pub(crate) agents: SessionAgents,
+    /// The folder that the person named.
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// An agent, and the settings it was built from.
@@ -63,7 +49,7 @@ impl BuiltAgent {
 
 impl ServerContext {
     pub(crate) fn store(&self) -> &dyn Store {
-        self.store.as_ref()
+        self.agents.store.0.as_ref()
     }
 
     /// Returns all sessions but those of a plan's steps, the last used first.
@@ -104,48 +90,40 @@ impl ServerContext {
         repeat::unfinished_message(self.store(), row, &repeat::MessageWords::new(prompt.to_owned(), &[])).await
     }
 
-    /// Builds the agent for an existing session, in its own folder, or for a new one. Reads the settings again, so that
-    /// a change a person makes while we serve applies to the next request.
+    /// Builds the agent for an existing session, in its own folder, or for a new one, and prints the notices.
     pub(crate) async fn agent(
         &self,
         known: Option<&SessionRow>,
-        purpose: Purpose,
+        purpose: AgentPurpose,
         attendance: Attendance,
     ) -> Result<BuiltAgent, CommandError> {
-        let place = match known {
-            Some(row) => session::in_session_folder(self.place.clone(), row, self.common.workspace.as_deref())?,
-            None => self.place.clone(),
+        let request = AgentRequest {
+            session: known,
+            owner: session::OWNER,
+            folder: self.folder.as_deref(),
+            purpose,
+            attendance,
+            fallback: ModelFallback::Refuse,
         };
-        let flags = Flags { workspace: Some(place.workspace.clone()), ..self.flags.clone() };
-        let mut sources = prepared_run::gather(flags, self.env.clone())?;
-        let last = session::last_run(self.store(), known).await?;
-        sources.flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
-        // Standard input belongs to the client, so nobody can be asked there which servers may start.
+        let SessionAgent { agent, setup, notices, .. } = self.agents.agent(request).await?;
+        // Standard input belongs to the client, so nobody can be asked there.
         let nobody = Attendance::Unattended;
-        let mut prepared_run = PreparedRun::prepare_for(sources, &self.common, place, nobody)?;
-        prepared_run.setup.attendance = attendance;
-        prepared_run.setup.servers =
-            self.servers.in_place_of(prepared_run.setup.servers, &prepared_run.setup.settings.place.workspace);
-        let begun = last.and_then(|last| last.model);
-        // Settings changed since then apply to new runs only.
-        if purpose == Purpose::GoOn && begun.as_ref().is_some_and(|begun| begun.model.as_str() == DEMO) {
-            prepared_run.setup.settings.model = Some(Sourced::new(DEMO.into(), SettingOrigin::Session));
+        for notice in setup_notices(&setup, nobody).into_iter().chain(model_notices(&notices, nobody)) {
+            print_notice(&format!("windlass: {}", harmless_lines(&notice)));
         }
-        let model = prepared_run.choose(ModelPreference::new(begun, ModelFallback::Refuse)).await?;
-        let agent = agent::build(&prepared_run.setup, Arc::clone(&self.store), &model)?;
-        Ok(BuiltAgent { agent, settings: prepared_run.setup.settings, env: prepared_run.setup.env })
+        Ok(BuiltAgent { agent, settings: setup.settings, env: setup.env })
     }
 
     /// Prints pending notices of the agent's own servers on standard error.
     pub(crate) fn print_news(&self) {
-        for news in self.servers.news() {
+        for news in self.agents.servers.news() {
             print_notice(&format!("windlass: {}", harmless_lines(&wording(&news))));
         }
     }
 
     /// Closes the agent's own servers.
     pub(crate) async fn close(&self) {
-        self.servers.close().await;
+        self.agents.servers.close().await;
         self.print_news();
     }
 }

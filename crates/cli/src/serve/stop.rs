@@ -5,13 +5,13 @@ use serde_json::json;
 use windlass::door::{AwaitedEnd, FollowError};
 use windlass_runtime::OpenApprovals;
 use windlass_runtime::StopOutcome;
+use windlass_setup::session_agent::AgentPurpose;
 use windlass_vocab::{Attendance, RunId, StopBy};
 
 use super::arguments::CheckedName;
 use super::awaited_run;
 use super::open_sessions::OpenSessions;
-use super::server_context::{Purpose, ServerContext};
-use crate::commands::session::is_open;
+use super::server_context::ServerContext;
 use crate::error::CommandError;
 
 /// Stops the session's run and drops its waiting messages.
@@ -29,9 +29,9 @@ pub(super) async fn stop(
     }
     let awaited_run = match open_sessions.take(row.session, key)? {
         Some(parked) => parked,
-        None if !is_open(&row) => return Ok(result(key, StopOutcome { runs: 0, dropped: 0 })),
+        None if !row.status.is_open() => return Ok(result(key, StopOutcome { runs: 0, dropped: 0 })),
         None => {
-            let built_agent = server_context.agent(Some(&row), Purpose::GoOn, Attendance::Attended).await?;
+            let built_agent = server_context.agent(Some(&row), AgentPurpose::GoOn, Attendance::Attended).await?;
             // A call that waits for approval must not run before the stop.
             let (awaited, approvals) = (AwaitedEnd::Run(RunId(row.runs)), OpenApprovals::Answered);
             awaited_run::open(open_sessions, built_agent, row.session, row.key, awaited, approvals).await?

@@ -36,6 +36,15 @@ impl SessionStatus {
         }
     }
 
+    /// Whether a run is open.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        match self {
+            Self::Processing | Self::ToolLoop | Self::Waiting => true,
+            Self::Idle | Self::Failed => false,
+        }
+    }
+
     /// The status with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
