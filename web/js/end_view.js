@@ -1,0 +1,79 @@
+// Draws the end of a run: the outcome in words, what it did and cost, and what can be done next.
+
+import { button, h } from './dom.js';
+import { copyButton } from './copy.js';
+import { exportAddress } from './api.js';
+import { between, duration, money, tokens } from './format.js';
+import { page } from './page_state.js';
+import { prose } from './row_views.js';
+import { run } from './actions.js';
+import { t } from './words.js';
+import { visibleLine } from './visible_text.js';
+
+const GOOD = ['completed', 'asked', 'conversed'];
+const BAD = ['failed', 'turn_cap', 'budget_spent'];
+
+export function changedPaths(changes) {
+  if (!changes) return [];
+  const moved = (changes.moved ?? []).map((one) => `${one.from} → ${one.to}`);
+  return [...(changes.created ?? []), ...(changes.changed ?? []), ...(changes.deleted ?? []), ...moved];
+}
+
+export function drawEnd({ item, repeated }) {
+  const known = page.view?.runs.find((one) => one.run === item.run);
+  const tone = BAD.includes(item.reason) ? '.danger' : GOOD.includes(item.reason) ? '' : '.warn';
+  const said = item.answer && !repeated && !item.failure;
+  return [
+    said && h('div.reply', null, prose(item.html, item.answer)),
+    h('div.end', null,
+      h('div.outcome', null, h(`strong${tone}`, null, t(`end.${item.reason}`)), h('span.figures.number', null, figures(item, known))),
+      why(item), changeWords(item.changes), actions(item)),
+  ];
+}
+
+function figures(item, known) {
+  const files = changedPaths(item.changes).length + (item.changes?.more ?? 0);
+  const took = between(known?.startedAt, item.at);
+  return [
+    files > 0 && t('end.files', { n: files }),
+    known?.calls > 0 && t('end.calls', { n: known.calls }),
+    t('end.tokens', { in: tokens(item.usage.input), out: tokens(item.usage.output) }) + (item.usage.estimated ? ` ${t('end.estimated')}` : ''),
+    money(item.cost), took !== null && duration(took),
+  ].filter(Boolean).join(' · ');
+}
+
+function why(item) {
+  const words = item.failure?.message ?? (item.cutOff ? t('end.cut_off') : item.dropped > 0 ? t('end.dropped', { n: item.dropped }) : null);
+  if (!words) return null;
+  const what = item.failure && t(`advice.${item.failure.class}`);
+  return h('p.why', null, visibleLine(words), what && ' ', what && h('span.muted', null, what));
+}
+
+function changeWords(changes) {
+  if (!changes) return null;
+  const paths = changedPaths(changes).map(visibleLine);
+  const shown = paths.slice(0, 6).join(', ') + (paths.length > 6 ? ` ${t('end.more', { n: paths.length - 6 })}` : '');
+  return [
+    paths.length > 0 && h('p.why.mono', null, shown),
+    changes.unfounded && h('p.why.warn', null, t(`end.missing.${changes.unfounded}`)),
+    changes.restored?.length > 0 && h('p.why.warn', null, t('end.restored', { names: changes.restored.map(visibleLine).join(', ') })),
+    changes.lost && Object.keys(changes.lost).length > 0 && h('p.why.danger', null, t('end.lost', { names: Object.keys(changes.lost).map(visibleLine).join(', ') })),
+  ];
+}
+
+function actions(item) {
+  const act = (label, name, shape, ...values) => button(label, () => run(name, ...values), { kind: 'quiet', shape, data: { key: name } });
+  const last = page.view?.runs.at(-1)?.run === item.run && page.view.openRun === null;
+  const changed = page.view?.files.length > 0 || changedPaths(item.changes).length > 0;
+  return h('div.actions', null,
+    last && BAD.includes(item.reason) && act(t('action.retry'), 'retry', 'retry'),
+    act(t('action.fork'), 'fork', 'fork', item.seq),
+    last && changed && act(t('action.undo'), 'undo', 'undo'),
+    item.answer && copyButton(() => item.answer, t('action.copy'), { text: true }),
+    exportLink());
+}
+
+function exportLink() {
+  const element = button(t('action.export'), () => { location.href = exportAddress(page.row.id); }, { kind: 'quiet', shape: 'export', data: { key: 'export' } });
+  return page.row ? element : null;
+}
