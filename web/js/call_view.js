@@ -72,9 +72,9 @@ function drawInside(call, diff) {
   if (diff) ['old_text', 'new_text', 'content', 'text'].forEach((name) => delete values[name]);
   const undo = call.changes?.length > 0 && !call.undone;
   return h('div.inside', null,
-    Object.keys(values).length > 0 && h('div', null, h('h3', null, t('call.arguments')), drawArguments(values)),
+    Object.keys(values).length > 0 && h('div', null, h('p.label', null, t('call.arguments')), drawArguments(values)),
     call.repairs?.length > 0 && h('p.tiny.muted', null, t('call.repaired')),
-    diff && h('div', null, h('h3', null, t('call.change')), drawDiff(diff)),
+    diff && h('div', null, h('p.label', null, t('call.change')), drawDiff(diff)),
     call.state !== 'finished' && page.view?.progress[call.id] && h('pre.block.progress', { tabindex: 0 }, visibleText(page.view.progress[call.id])),
     call.state === 'finished' && drawResult(call),
     call.exit && h('p.tiny.muted', null, exitWords(call.exit)),
@@ -93,7 +93,7 @@ function drawResult(call) {
   const block = h('pre.block', { tabindex: 0 }, lines.slice(0, SHOWN).join('\n').slice(0, 4000) || t('call.empty'));
   const long = lines.length > SHOWN || text.length > 4000;
   const all = long && button(t('call.all', { n: lines.length, count: count(lines.length) }), () => { block.textContent = text; all.remove(); }, { kind: 'link', data: { key: `all-${call.id}` } });
-  return h('div', null, h('h3', null, t('call.result')), block, all,
+  return h('div', null, h('p.label', null, t('call.result')), block, all,
     call.cut && h('p.tiny.muted', null, t('call.cut', { shown: count(call.cut.shown_chars), total: count(call.cut.total_chars) })),
     call.images?.map((image) => h('p.tiny.muted', null, t('call.image', { name: visibleLine(image.name || image.media_type) }))));
 }

@@ -28,7 +28,7 @@ export function drawContext(budget) {
     return piece;
   }));
   const toggle = h('button.context', { type: 'button', 'aria-expanded': String(opened), title: t('context.more'), data: { level, key: 'context' }, onclick: () => { opened = !opened; run('redraw'); } },
-    bar, h('div.words', null, h(`span.${level}`, null, words), h('span', null, budget.remaining === undefined ? '' : t('context.left', { n: tokens(budget.remaining) }))));
+    bar, h('div.words', null, h(`span${level === 'ok' ? '' : `.${level}`}`, null, words), h('span', null, budget.remaining === undefined ? '' : t('context.left', { n: tokens(Math.max(0, budget.remaining)) }))));
   return [toggle, opened && drawParts(budget)];
 }
 

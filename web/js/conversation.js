@@ -22,8 +22,11 @@ export class Conversation {
     this.heights = new RowHeights();
     this.root.addEventListener('scroll', () => this.onScroll(), { passive: true });
     this.pill.addEventListener('click', () => this.toEnd());
-    new ResizeObserver(() => this.draw()).observe(this.root);
-    new ResizeObserver(() => this.draw()).observe(this.list);
+    this.range = { start: 0, end: 0 };
+    this.top = this.height = 0;
+    new ResizeObserver(() => { this.height = this.root.clientHeight; this.draw(); }).observe(this.root);
+    for (const name of ['toggle', 'load']) this.list.addEventListener(name, () => this.draw(), true);
+    this.list.addEventListener('click', () => requestAnimationFrame(() => this.draw()));
   }
 
   // Another session: nothing of the old one stays.
@@ -31,7 +34,7 @@ export class Conversation {
     this.list.replaceChildren();
     this.drawn.clear();
     this.measured.clear();
-    Object.assign(this, { rows: [], heights: new RowHeights(), following: true, unseen: 0 });
+    Object.assign(this, { rows: [], heights: new RowHeights(), range: { start: 0, end: 0 }, top: 0, following: true, unseen: 0 });
     this.above.style.height = this.below.style.height = '0px';
     this.showPill();
   }
@@ -53,8 +56,10 @@ export class Conversation {
   }
 
   onScroll() {
-    if (this.ownScroll === this.root.scrollTop) return;
-    this.following = isAtEnd(this.root.scrollTop, this.root.clientHeight, this.root.scrollHeight);
+    this.top = this.root.scrollTop;
+    if (this.ownScroll === this.top) return;
+    this.ownScroll = null;
+    this.following = isAtEnd(this.top, this.height, this.heights.total);
     if (this.following) this.unseen = 0;
     this.showPill();
     this.frame ??= requestAnimationFrame(() => {
@@ -74,10 +79,9 @@ export class Conversation {
   // Shows a call in the middle of the view, with the focus on it.
   reveal(index, call) {
     this.following = false;
-    this.root.scrollTop = this.heights.offset(index) - this.root.clientHeight / 3;
-    this.draw(null);
-    this.root.scrollTop = this.heights.offset(index) - this.root.clientHeight / 3;
-    this.draw(null);
+    const anchor = { key: this.rows[index].key, shift: -Math.round(this.height / 3) };
+    this.draw(anchor);
+    this.draw(anchor);
     const summary = this.list.querySelector(`[data-key="${CSS.escape(call)}"]`);
     if (!summary) return;
     summary.parentElement.open = true;
@@ -93,49 +97,47 @@ export class Conversation {
   // The first row in view and how far it is above the edge: what must not move.
   anchor() {
     if (this.following || this.rows.length === 0) return null;
-    const index = this.heights.at(this.root.scrollTop);
-    return { key: this.rows[index].key, shift: this.root.scrollTop - this.heights.offset(index) };
+    const index = this.heights.at(this.top);
+    return { key: this.rows[index].key, shift: this.top - this.heights.offset(index) };
   }
 
+  // Writes first, then one reading of the heights, then the place: each reading after a write costs a layout.
   draw(anchor = this.anchor()) {
-    if (this.drawing || this.root.hidden || this.root.clientHeight === 0) return;
+    if (this.drawing || this.root.hidden || this.height === 0) return;
     this.drawing = true;
-    for (let pass = 0; pass < 4; pass++) {
-      this.place(anchor);
-      if (!this.drawRange()) break;
+    let top = this.wantedTop(anchor);
+    for (let pass = 0; pass < 3; pass++) {
+      this.range = this.heights.range(top, this.height, SPARE);
+      const changed = this.drawRange();
+      top = this.wantedTop(anchor);
+      if (!changed || this.covers(top)) break;
     }
-    this.place(anchor);
+    this.setPads();
+    if (Math.abs(top - this.top) >= 1) this.root.scrollTop = this.top = this.ownScroll = Math.round(top);
     this.drawing = false;
-    if (this.range?.start < 15) this.onTop();
+    if (this.range.start < 15) this.onTop();
   }
 
-  place(anchor) {
-    const total = this.heights.total;
-    let top = this.root.scrollTop;
-    if (this.following) top = Math.max(0, total - this.root.clientHeight);
-    else if (anchor) {
-      const index = this.rows.findIndex((row) => row.key === anchor.key);
-      if (index >= 0) top = this.heights.offset(index) + anchor.shift;
-    }
-    this.setPads(total);
-    if (Math.abs(top - this.root.scrollTop) >= 1) {
-      this.root.scrollTop = top;
-      this.ownScroll = this.root.scrollTop;
-    }
-    this.top = top;
+  wantedTop(anchor) {
+    if (this.following) return Math.max(0, this.heights.total - this.height);
+    const index = anchor ? this.rows.findIndex((row) => row.key === anchor.key) : -1;
+    return index >= 0 ? this.heights.offset(index) + anchor.shift : this.top;
   }
 
-  setPads(total) {
-    const range = this.range ?? { start: 0, end: 0 };
-    const end = Math.min(range.end, this.rows.length);
-    const start = Math.min(range.start, end);
+  covers(top) {
+    const { start, end } = this.range;
+    const above = start === 0 || this.heights.offset(start) <= top;
+    return above && (end >= this.rows.length || this.heights.offset(end) >= top + this.height);
+  }
+
+  setPads() {
+    const { start, end } = this.range;
     this.above.style.height = `${this.heights.offset(start)}px`;
-    this.below.style.height = `${Math.max(0, total - this.heights.offset(end))}px`;
+    this.below.style.height = `${Math.max(0, this.heights.total - this.heights.offset(end))}px`;
   }
 
-  // Draws the rows near the view; whether a height turned out different from what was thought.
+  // Draws the rows of the range; whether a height turned out different from what was thought.
   drawRange() {
-    this.range = this.heights.range(this.top, this.root.clientHeight, SPARE);
     const shown = this.rows.slice(this.range.start, this.range.end);
     this.removeOthers(new Set(shown.map((row) => row.key)));
     let next = this.list.firstElementChild;
@@ -144,14 +146,14 @@ export class Conversation {
       if (element === next) next = next.nextElementSibling;
       else this.list.insertBefore(element, next);
     }
-    this.setPads(this.heights.total);
+    this.setPads();
     return this.measure(shown);
   }
 
   measure(shown) {
     let changed = false;
     shown.forEach((row, place) => {
-      const height = this.drawn.get(row.key).element.getBoundingClientRect().height;
+      const height = this.drawn.get(row.key).element.offsetHeight;
       this.measured.set(row.key, height);
       if (this.heights.set(this.range.start + place, height)) changed = true;
     });
@@ -170,7 +172,7 @@ export class Conversation {
   elementOf(row) {
     const known = this.drawn.get(row.key);
     if (known && known.row.item === row.item && known.row.type === row.type) return known.element;
-    const element = known?.element ?? h(`div.item.${row.type}`);
+    const element = known?.element ?? h(`div.item.of-${row.type}`);
     replaceKeepingFocus(element, drawRow(row));
     this.drawn.set(row.key, { row, element });
     if (row.type === 'live') this.onShown();

@@ -93,7 +93,7 @@ const QUIET = new Set(['LeaseTaken', 'ContextPinned', 'SnapshotTaken']);
 function noteOpenRun(view, record) {
   if (record.run === undefined || record.kind === 'RunEnded' || record.kind === 'RunStarted') return;
   if (record.body?.role === 'title') return;
-  const known = view.runs.find((run) => run.run === record.run);
+  const known = view.runs.findLast((run) => run.run === record.run);
   if (known) return;
   view.openRun = record.run;
   view.runs.push(emptyRun(record.run));

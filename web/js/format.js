@@ -18,7 +18,7 @@ export function between(from, to) {
 }
 
 export function clock(at) {
-  return new Date(at).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' });
+  return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }
 
 export function ago(at, now = Date.now()) {

@@ -21,7 +21,7 @@ export function drawHead(status, route) {
     h('h1.cut', null, title),
     row && h('span.state', null, h(`span.dot.${status}`), h('span', null, t(`status.${status}`))),
     h('span.grow'),
-    row?.folder && h('bdi.place.cut', { title: visibleLine(row.folder) }, visibleLine(row.folder)),
+    row?.folder && h('span.place.cut', { title: visibleLine(row.folder) }, h('bdi', { dir: 'ltr' }, visibleLine(row.folder))),
     row && button(t('menu'), (event) => openMenu(event.currentTarget, row), { kind: 'quiet', shape: 'more', text: false, 'aria-haspopup': 'menu', data: { key: 'menu' } }),
     button(t('panel.toggle'), () => run('panel'), { kind: 'quiet', shape: 'panel', text: false, data: { key: 'panel' } }));
 }

@@ -44,13 +44,9 @@ function joinSessions(older, newer) {
 }
 
 function joinRuns(older, newer) {
-  const runs = older.slice();
-  for (const run of newer) {
-    const index = runs.findIndex((known) => known.run === run.run);
-    if (index < 0) runs.push(run);
-    else runs[index] = joinRun(runs[index], run);
-  }
-  return runs;
+  const runs = new Map(older.map((run) => [run.run, run]));
+  for (const run of newer) runs.set(run.run, runs.has(run.run) ? joinRun(runs.get(run.run), run) : run);
+  return [...runs.values()];
 }
 
 function joinRun(first, rest) {

@@ -118,8 +118,10 @@ function onChange(view, { before = null, older = false, first = false }) {
   if (changed && page.past === null) {
     pending = pending.filter((message) => !view.items.some((item) => item.id === message.id));
     conversation.setRows(rowsOf(view, pending), { older });
-    panel.draw(view);
-    drawFrame();
+    if (!older) {
+      panel.draw(view);
+      drawFrame();
+    }
   }
   if (page.past === null) conversation.setLive(view);
   card.show(view);

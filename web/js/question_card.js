@@ -49,14 +49,15 @@ export class QuestionCard {
     const title = question.preview?.title ?? t(`ask.${subject.about}`);
     const rule = question.options.includes('always') && question.preview?.rule;
     this.root.setAttribute('aria-label', t('ask.label'));
-    this.root.append(
-      h('div.row', null, h('h2.grow', null, visibleLine(title)), this.left = h('span.left.small.muted')),
+    this.root.append(...[
+      h('div.row', null, h('h2.grow', null, withCode(title)), this.left = h('span.left.small.muted')),
       h('p.asks', null, [t(`ask.${subject.about}`), view.questions.length > 1 && t('ask.more', { n: view.questions.length - 1 })].filter(Boolean).join(' '), ' ', becauseWords(question, call)),
       this.preview(question, call),
       this.fields(question, subject),
       this.more,
       h('div.answers', null, answersOf(question).map(({ option, key }) => this.answerButton(question, option, key))),
-      rule && h('p.tiny.muted.always', null, t('ask.always_writes'), ' ', h('code', null, visibleLine(rule))));
+      rule && h('p.tiny.muted.always', null, t('ask.always_writes'), ' ', h('code', null, visibleLine(rule))),
+    ].filter(Boolean));
     this.showTimeLeft();
   }
 
@@ -66,7 +67,8 @@ export class QuestionCard {
     const diff = call && diffOfCall(call);
     if (diff) return h('div.preview', null, drawDiff(diff));
     const command = call?.arguments?.command;
-    const shown = typeof command === 'string' ? h('pre.block', { tabindex: 0 }, visibleText(command)) : call && !body && drawArguments(call.arguments ?? {});
+    const said = question.preview?.title.includes(command);
+    const shown = typeof command === 'string' ? !said && h('pre.block', { tabindex: 0 }, visibleText(command)) : call && !body && drawArguments(call.arguments ?? {});
     return h('div.preview', null, shown, body && h('p.asks.plain', null, visibleText(body)));
   }
 
@@ -128,6 +130,11 @@ export class QuestionCard {
     this.left.textContent = ms > 0 ? t('ask.left', { time: duration(Math.ceil(ms / 1000) * 1000), answer: t(`answered.${this.question.default}`) }) : t('ask.expired');
     this.left.classList.toggle('warn', ms < 30000);
   }
+}
+
+// `code` in a heading.
+function withCode(text) {
+  return visibleLine(text).split('`').map((part, index) => (index % 2 === 1 ? h('code', null, part) : part));
 }
 
 function safeAddress(url) {

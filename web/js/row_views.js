@@ -73,7 +73,7 @@ function drawLine(item) {
 function liveParts() {
   const thinking = h('details.thinking', { hidden: true }, h('summary', { data: { key: 'live-thinking' } }, icon('arrow'), h('span', null, t('thinking.now'))), h('div.plain'));
   return [
-    h('div.reply.live', null, page.me?.demo && h('span.tag', null, t('demo.tag')), thinking, h('div.plain.text')),
+    h('div.reply.live', null, page.me?.demo && h('span.tag', null, t('demo.tag')), thinking, h('div.prose.text')),
     h('div.live-calls'),
     h('div.working', null, h('span.dot.processing'), h('span.words')),
   ];
@@ -86,13 +86,20 @@ export function drawLive(element, view) {
   thinking.hidden = !live?.thinking;
   thinking.querySelector('span').textContent = live?.thinkingNow ? t('thinking.now') : live?.thinkingMs ? t('thinking.for', { time: duration(live.thinkingMs) }) : t('thinking.done');
   addText(thinking.querySelector('.plain'), live?.thinking ?? '');
-  addText(element.querySelector('.text'), said);
+  addParagraphs(element.querySelector('.text'), said);
   drawLiveCalls(element.querySelector('.live-calls'), live?.calls ?? []);
   const words = workingWords(view);
   element.querySelector('.working').hidden = words === null;
   if (words !== null) element.querySelector('.words').textContent = words;
   const reply = element.querySelector('.reply');
   reply.hidden = !said && !live?.thinking;
+}
+
+// Paragraphs stand as far apart as in the finished reply, so that nothing moves when that takes their place.
+function addParagraphs(host, text) {
+  const parts = text === '' ? [] : text.trimEnd().split(/\n{2,}/);
+  while (host.children.length > parts.length) host.lastChild.remove();
+  parts.forEach((part, index) => addText(host.children[index] ?? host.appendChild(h('p.plain')), part));
 }
 
 function addText(element, text) {

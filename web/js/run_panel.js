@@ -90,7 +90,7 @@ export class RunPanel {
     const undone = calls.length > 0 && calls.every((call) => call.undone);
     const sign = { created: ['+', 'ok'], deleted: ['−', 'danger'], changed: ['~', 'muted'] }[last.change];
     const details = h(`details.file${undone ? '.undone' : ''}`, { open: this.openFiles.has(path) }, h('summary', { data: { key: `file-${path}` } },
-      h(`span.sign.${sign[1]}`, { title: t(`files.${last.change}`) }, sign[0]), h('bdi.path.cut', null, visibleLine(path)), undone && h('span.tiny.muted', null, t('call.undone'))));
+      h(`span.sign.${sign[1]}`, { title: t(`files.${last.change}`) }, sign[0]), h('span.path.cut', null, h('bdi', { dir: 'ltr' }, visibleLine(path))), undone && h('span.tiny.muted', null, t('call.undone'))));
     const fill = () => { if (details.open && details.children.length === 1) details.append(h('div.inside', null, calls.flatMap((call) => this.change(call)), calls.length === 0 && h('p.muted', null, t('files.no_diff')))); };
     details.addEventListener('toggle', () => { this.openFiles[details.open ? 'add' : 'delete'](path); fill(); });
     fill();

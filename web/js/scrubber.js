@@ -51,12 +51,13 @@ export class Scrubber {
     canvas.height = canvas.clientHeight * scale;
     const pen = canvas.getContext('2d');
     const colours = this.colours();
-    const step = canvas.width / records.length;
+    const width = Math.max(1, Math.min(4 * scale, canvas.width / records.length - scale));
+    const step = (canvas.width - width) / Math.max(1, records.length - 1);
     records.forEach((record, index) => {
       const kind = tickKind(record);
       pen.fillStyle = colours[kind];
       const height = canvas.height * (kind === 'message' ? 1 : kind === 'other' ? 0.35 : 0.65);
-      pen.fillRect(index * step, (canvas.height - height) / 2, Math.max(1, step - scale), height);
+      pen.fillRect(index * step, (canvas.height - height) / 2, width, height);
     });
   }
 

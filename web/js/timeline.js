@@ -27,7 +27,7 @@ function spansOfCall(call, now) {
   if (call.askedAt) spans.push({ kind: 'asking', label, call: call.id, from: at(call.askedAt), to: call.answeredAt ? at(call.answeredAt) : call.finishedAt ? at(call.finishedAt) : now });
   if (call.startedAt) {
     const from = at(call.startedAt);
-    const to = call.state === 'finished' ? Math.max(at(call.finishedAt), from + (call.tookMs ?? 0)) : now;
+    const to = call.state === 'finished' ? from + (call.tookMs || at(call.finishedAt) - from) : now;
     spans.push({ kind: 'call', label, call: call.id, from, to, bad: call.outcome !== undefined && call.outcome !== 'ok', open: call.state !== 'finished' });
   }
   return spans;

@@ -4,7 +4,7 @@
 const EN = {
   'skip.conversation': 'Skip to the conversation', 'skip.composer': 'Skip to the composer', 'skip.sessions': 'Skip to the sessions',
   'close': 'Close', 'cancel': 'Cancel', 'menu': 'More actions', 'loading': 'Loading…', 'try_again': 'Try again', 'take_back': 'Take back',
-  'time.ms': '{n} ms', 'time.s': '{n} s', 'time.min': '{n}:{s} min', 'time.h': '{n}:{m} h', 'size.bytes': ['{n} byte', '{n} bytes'],
+  'time.ms': '{n}\u00a0ms', 'time.s': '{n}\u00a0s', 'time.min': '{n}:{s}\u00a0min', 'time.h': '{n}:{m}\u00a0h', 'size.bytes': ['{n} byte', '{n} bytes'],
   'ago.now': 'now', 'ago.min': '{n} min', 'ago.h': '{n} h', 'ago.d': '{n} d',
 
   'status.idle': 'Ready', 'status.processing': 'Thinking', 'status.tool_loop': 'Working', 'status.waiting': 'Asks you', 'status.failed': 'Failed',
@@ -50,7 +50,7 @@ const EN = {
   'action.new': 'New session', 'action.stop': 'Stop', 'action.retry': 'Try again', 'action.fork': 'Fork', 'action.undo': 'Undo changes', 'action.copy': 'Copy answer', 'action.export': 'Export', 'action.import': 'Import a session', 'action.compact': 'Compact the context', 'action.rename': 'Rename', 'action.pin': 'Pin', 'action.unpin': 'Unpin',
   'action.archive': 'Archive', 'action.unarchive': 'Take out of the archive', 'action.delete': 'Delete', 'action.edit': 'Edit the last message', 'action.keys': 'Show the keys', 'copy.code': 'Copy code', 'copy.command': 'Copy', 'copy.done': 'Copied',
 
-  'composer.label': 'Message', 'composer.placeholder': 'What should be done?', 'composer.placeholder.running': 'Say something more; it is read at the next turn', 'composer.attach': 'Attach files', 'composer.detach': 'Remove {name}', 'composer.send': 'Send', 'composer.stop': 'Stop', 'composer.stop.key': 'Stop (Esc)',
+  'composer.label': 'Message', 'composer.placeholder': 'What should be done?', 'composer.placeholder.running': 'Add something; read at the next turn', 'composer.attach': 'Attach files', 'composer.detach': 'Remove {name}', 'composer.send': 'Send', 'composer.stop': 'Stop', 'composer.stop.key': 'Stop (Esc)',
   'composer.hint': 'Enter sends, Shift-Enter breaks the line', 'composer.hint.running': 'It works on; Esc stops it', 'composer.hint.asking': 'It waits for your answer above', 'composer.too_large': '{name} is too large: at most {size} in one message.',
   'ask.label': 'A question to you', 'ask.approval': 'May this call run?', 'ask.settlement': 'A crash cut this call short; it may have taken effect.', 'ask.elicitation': 'A tool needs an answer before it can go on.', 'ask.cycle': 'The model runs in circles. Go on?', 'ask.stuck': 'The run was resumed again and again without progress. Try once more?', 'ask.purse': 'The next model call would exceed a limit. Raise it and go on?',
   'ask.more': ['{n} more question waits.', '{n} more questions wait.'], 'ask.always_writes': 'For the session or always allows:', 'ask.visit': 'Open this page, then answer here:', 'ask.raise': '{limit} would become {amount}.', 'ask.edit': 'Arguments of {tool}', 'ask.not_json': 'This is not JSON: {why}', 'ask.run_edited': 'Run with these', 'ask.reason': 'Why not? The model is told (may stay empty)',
@@ -61,7 +61,7 @@ const EN = {
   'limit.run_cost': 'Cost of the run', 'limit.run_tokens': 'Tokens of the run', 'limit.run_time': 'Time of the run', 'limit.session_cost': 'Cost of the session', 'limit.session_tokens': 'Tokens of the session', 'limit.day_cost': 'Cost of the day', 'limit.day_tokens': 'Tokens of the day', 'limit.agent_cost': 'Cost of the agent today', 'limit.agent_tokens': 'Tokens of the agent today',
 
   'panel.label': 'Run', 'panel.title': 'Run', 'panel.close': 'Close the run panel', 'panel.toggle': 'Show or hide the run panel', 'panel.empty': 'Plan, calls, context, cost and files of a run appear here.',
-  'plan.title': 'Plan', 'plan.open': 'to do', 'plan.doing': 'under way', 'plan.done': 'done', 'plan.failed': 'failed', 'timeline.title': 'Timeline', 'timeline.run': 'run {n}', 'timeline.model': 'waiting for the model', 'timeline.asking': 'waiting for you',
+  'plan.title': 'Plan', 'plan.open': 'to do', 'plan.doing': 'under way', 'plan.done': 'done', 'plan.failed': 'failed', 'timeline.title': 'Timeline', 'timeline.run': 'run {n}', 'timeline.model': 'model', 'timeline.asking': 'your answer',
   'context.title': 'Context', 'context.share': '{percent} % · {used} of {window}', 'context.unknown': '{used} tokens, window unknown', 'context.left': '{n} left', 'context.more': 'What fills it', 'context.part.prefix': 'Instructions', 'context.part.tools': 'Tool definitions', 'context.part.history': 'Conversation', 'context.part.retrieved': 'Passages found', 'context.part.reserve': 'Kept for the reply', 'context.part.safety': 'Safety',
   'cost.title': 'Cost', 'cost.run': 'This run', 'cost.session': 'All loaded runs', 'cost.unknown': 'price unknown', 'cost.tokens': 'Tokens', 'cost.in_out': '{in} in, {out} out', 'cost.cached': 'From the cache', 'cost.calls': 'Model calls',
   'files.title': 'Files changed', 'files.created': 'created', 'files.changed': 'changed', 'files.deleted': 'deleted', 'files.undo': 'Undo', 'files.show_call': 'Show the call', 'files.no_diff': 'No diff was kept for this change.',
