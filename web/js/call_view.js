@@ -83,8 +83,8 @@ function drawInside(call, diff) {
 }
 
 export function drawArguments(values) {
-  const shown = (value) => visibleText(typeof value === 'string' ? value : JSON.stringify(value, null, 2));
-  return h('dl.args', null, Object.entries(values).flatMap(([name, value]) => [h('dt', null, visibleLine(name)), h('dd', { tabindex: 0 }, shown(value))]));
+  const shown = (value) => visibleText(typeof value === 'string' ? value : JSON.stringify(value, null, 2)).slice(0, 4000);
+  return h('dl.args', null, Object.entries(values).flatMap(([name, value]) => [h('dt', null, visibleLine(name)), h('dd', null, shown(value))]));
 }
 
 function drawResult(call) {

@@ -48,7 +48,8 @@ export function editTitle(row) {
     editing = false;
     const title = input.value.trim();
     if (keep && title && title !== row.title) run('rename', row, title);
-    else run('redraw');
+    if (keep && title) row.title = title;
+    run('redraw');
     byId('head').querySelector('[data-key="title"]')?.focus();
   };
   input.addEventListener('keydown', (event) => {

@@ -92,6 +92,7 @@ function closeSession() {
   Object.assign(page, { feed: null, view: null, past: null, row: null, connection: 'live', open: new Set() });
   pending = [];
   unseenEnd = false;
+  byId('conversation').classList.remove('past');
   conversation.clear();
   card.show(null);
   panel.draw(null);
@@ -170,6 +171,7 @@ function showLogin() {
 
 function onRoute(next) {
   route = next;
+  document.body.dataset.route = next.name;
   document.body.classList.remove('rail-drawer', 'panel-drawer');
   byId('veil').hidden = true;
   if (next.name === 'session') openSession(next.id);

@@ -27,12 +27,12 @@ export class RunPanel {
   }
 
   draw(view) {
-    if (!view) return replaceKeepingFocus(this.body, h('p.empty', null, t('panel.empty')));
+    this.scrubber.update(page.feed);
+    if (!view) return this.body.replaceChildren();
     const top = this.body.scrollTop;
     replaceKeepingFocus(this.body, this.plan(view), this.timeline(view), this.context(view), this.cost(view), this.files(view));
     if (this.body.children.length === 0) this.body.append(h('p.empty', null, t('panel.empty')));
     this.body.scrollTop = top;
-    this.scrubber.update(page.feed);
   }
 
   plan(view) {
