@@ -30,7 +30,8 @@ export function drawCalls(item) {
   const starts = item.calls.map((call) => call.startedAt).filter(Boolean).sort();
   const took = ends.every(Boolean) && starts.length > 0 ? between(starts[0], ends.sort().at(-1)) : null;
   const words = took === null ? t('calls.together', { n: item.calls.length }) : t('calls.took', { n: item.calls.length, time: duration(took) });
-  return [h('div.together-head', null, words), list];
+  const open = took === null && starts.length > 0;
+  return [h('div.together-head', null, words, ' ', open && h('span.number', { data: { since: starts[0] } })), list];
 }
 
 function stateMark(call) {
@@ -56,7 +57,7 @@ function drawCall(call) {
     call.exit && call.exit.code !== 0 && h('span.exit.danger', null, exitWords(call.exit)),
     failed && h('span.exit.danger', null, t(`outcome.${call.outcome}`)),
     call.undone && h('span.exit.muted', null, t('call.undone')),
-    h('span.took.number', null, call.state === 'finished' ? duration(call.tookMs) : ''));
+    h('span.took.number', { data: call.state === 'running' ? { since: call.startedAt } : {} }, call.state === 'finished' ? duration(call.tookMs) : ''));
   const details = h('details.call', { open: page.open.has(call.id) }, summary);
   const fill = () => { if (details.open && details.children.length === 1) details.append(drawInside(call, diff)); };
   details.addEventListener('toggle', () => {
@@ -75,7 +76,7 @@ function drawInside(call, diff) {
     Object.keys(values).length > 0 && h('div', null, h('p.label', null, t('call.arguments')), drawArguments(values)),
     call.repairs?.length > 0 && h('p.tiny.muted', null, t('call.repaired')),
     diff && h('div', null, h('p.label', null, t('call.change')), drawDiff(diff)),
-    call.state !== 'finished' && page.view?.progress[call.id] && h('pre.block.progress', { tabindex: 0 }, visibleText(page.view.progress[call.id])),
+    call.state !== 'finished' && h('pre.block.progress', { tabindex: 0, 'aria-label': t('call.result'), data: { progress: call.id } }, visibleText(page.view?.progress[call.id] ?? '')),
     call.state === 'finished' && drawResult(call),
     call.exit && h('p.tiny.muted', null, exitWords(call.exit)),
     call.origin && h('p.tiny.muted', null, t('call.origin')),
@@ -100,6 +101,21 @@ function drawResult(call) {
 
 export function drawDiff(lines) {
   return h('div.diff', { tabindex: 0, role: 'group', 'aria-label': t('call.change') }, lines.map((line) => h(`div.${line.kind}`, null, visibleText(line.text))));
+}
+
+// What running calls print, and how long they run.
+export function followCalls(root, view) {
+  for (const block of root.querySelectorAll('[data-progress]')) {
+    const text = visibleText(view.progress[block.dataset.progress] ?? '');
+    if (block.textContent === text) continue;
+    const end = block.scrollHeight - block.scrollTop - block.clientHeight < 24;
+    block.textContent = text;
+    if (end) block.scrollTop = block.scrollHeight;
+  }
+}
+
+export function tickClocks(root, now) {
+  for (const clock of root.querySelectorAll('[data-since]')) clock.textContent = duration(now - new Date(clock.dataset.since));
 }
 
 // Calls while the model still writes them.

@@ -5,6 +5,7 @@ import { byId, h, replaceKeepingFocus } from './dom.js';
 import { RowHeights, isAtEnd } from './virtual_rows.js';
 import { guessHeight } from './rows.js';
 import { drawRow, drawLive } from './row_views.js';
+import { followCalls, tickClocks } from './call_view.js';
 import { count } from './format.js';
 import { t } from './words.js';
 
@@ -26,6 +27,7 @@ export class Conversation {
     this.top = this.height = 0;
     new ResizeObserver(() => { this.height = this.root.clientHeight; this.draw(); }).observe(this.root);
     for (const name of ['toggle', 'load']) this.list.addEventListener(name, () => this.draw(), true);
+    setInterval(() => tickClocks(this.list, Date.now()), 500);
     this.list.addEventListener('click', () => requestAnimationFrame(() => this.draw()));
   }
 
@@ -49,6 +51,7 @@ export class Conversation {
   }
 
   setLive(view) {
+    followCalls(this.list, view);
     const live = this.drawn.get('live');
     if (!live) return;
     drawLive(live.element, view);
@@ -171,7 +174,7 @@ export class Conversation {
 
   elementOf(row) {
     const known = this.drawn.get(row.key);
-    if (known && known.row.item === row.item && known.row.type === row.type) return known.element;
+    if (known && (known.row === row || row.type === 'live')) return known.element;
     const element = known?.element ?? h(`div.item.of-${row.type}`);
     replaceKeepingFocus(element, drawRow(row));
     this.drawn.set(row.key, { row, element });

@@ -19,7 +19,7 @@ export function changedPaths(changes) {
   return [...(changes.created ?? []), ...(changes.changed ?? []), ...(changes.deleted ?? []), ...moved];
 }
 
-export function drawEnd({ item, repeated }) {
+export function drawEnd({ item, repeated, last }) {
   const known = page.view?.runs.find((one) => one.run === item.run);
   const tone = BAD.includes(item.reason) ? '.danger' : GOOD.includes(item.reason) ? '' : '.warn';
   const said = item.answer && !repeated && !item.failure;
@@ -27,7 +27,7 @@ export function drawEnd({ item, repeated }) {
     said && h('div.reply', null, prose(item.html, item.answer)),
     h('div.end', null,
       h('div.outcome', null, h(`strong${tone}`, null, t(`end.${item.reason}`)), h('span.figures.number', null, figures(item, known))),
-      why(item), changeWords(item.changes), actions(item)),
+      why(item), changeWords(item.changes), actions(item, last)),
   ];
 }
 
@@ -61,9 +61,8 @@ function changeWords(changes) {
   ];
 }
 
-function actions(item) {
+function actions(item, last) {
   const act = (label, name, shape, ...values) => button(label, () => run(name, ...values), { kind: 'quiet', shape, data: { key: name } });
-  const last = page.view?.runs.at(-1)?.run === item.run && page.view.openRun === null;
   const changed = page.view?.files.length > 0 || changedPaths(item.changes).length > 0;
   return h('div.actions', null,
     last && BAD.includes(item.reason) && act(t('action.retry'), 'retry', 'retry'),

@@ -87,7 +87,7 @@ function applyRecord(view, record) {
   else if (!QUIET.has(record.kind)) addLine(view, record, 'unknown', { kind: record.kind });
 }
 
-const QUIET = new Set(['LeaseTaken', 'ContextPinned', 'SnapshotTaken']);
+const QUIET = new Set(['LeaseTaken', 'SnapshotTaken']);
 
 // A page that begins in the middle of a run has no RunStarted: any record of the run says that it is open.
 function noteOpenRun(view, record) {
@@ -194,6 +194,11 @@ const records = {
     addLine(view, record, 'resume', { attended: body.attendance === 'attended', withdrawn: withdrawn.length });
   },
 
+  ContextPinned(view, body, record) {
+    const awaited = body.context?.awaited ?? [];
+    if (awaited.length > 0) addLine(view, record, 'without_servers', { servers: awaited });
+  },
+
   TurnStarted(view, body, record) {
     view.turn = { run: record.run, turn: body.turn, mode: body.mode, startedAt: record.at };
     if (body.budget) view.budget = body.budget;
@@ -221,6 +226,7 @@ const records = {
       thinkingMs: live?.thinkingMs ?? null, startedAt: turn?.startedAt ?? null, partial: Boolean(body.partial),
       stop: body.stop ?? 'stop', usage: addUsage(noUsage(), body.usage), cost: body.cost ?? null,
     });
+    if (body.cut) addLine(view, record, 'input_cut', { counted: body.cut.counted, read: body.cut.read });
     view.turn = null;
     view.live = null;
   },

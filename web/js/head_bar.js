@@ -23,7 +23,7 @@ export function drawHead(status, route) {
     h('span.grow'),
     row?.folder && h('span.place.cut', { title: visibleLine(row.folder) }, h('bdi', { dir: 'ltr' }, visibleLine(row.folder))),
     row && button(t('menu'), (event) => openMenu(event.currentTarget, row), { kind: 'quiet', shape: 'more', text: false, 'aria-haspopup': 'menu', data: { key: 'menu' } }),
-    button(t('panel.toggle'), () => run('panel'), { kind: 'quiet', shape: 'panel', text: false, data: { key: 'panel' } }));
+    row && button(t('panel.toggle'), () => run('panel'), { kind: 'quiet', shape: 'panel', text: false, data: { key: 'panel' } }));
 }
 
 function openMenu(from, row) {

@@ -31,6 +31,8 @@ const sentences = {
   answer: (item) => ({ words: item.by === 'expiry' ? t('line.expired', { answer: t(`answered.${item.option}`) }) : t('line.answer', { answer: t(`answered.${item.option}`) }) + (item.rule ? ` (${item.rule})` : '') }),
   step_started: (item) => ({ words: t('line.step_started', { n: item.step + 1 }) }),
   step_ended: (item) => ({ words: t('line.step_ended', { reason: t(`end.${item.reason}`), answer: item.answer.slice(0, 160) }) }),
+  without_servers: (item) => ({ words: t('line.without_servers', { names: list(item.servers) }), tone: 'warn' }),
+  input_cut: (item) => ({ words: t('line.input_cut', { read: count(item.read), counted: count(item.counted) }), tone: 'danger' }),
   undo: () => ({ words: t('line.undo') }),
   imported: () => ({ words: t('line.imported') }),
   forked: (item) => ({ words: t('line.forked', { seq: count(item.from.seq) }) }),

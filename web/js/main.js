@@ -165,6 +165,7 @@ function showView(content) {
 function showLogin() {
   closeSession();
   route = { name: 'login', id: null };
+  document.body.dataset.route = 'login';
   showView(drawLogin(() => location.reload()));
   drawHead('idle', 'login');
 }

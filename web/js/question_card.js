@@ -28,6 +28,7 @@ export class QuestionCard {
     this.root = byId('question');
     this.question = null;
     setInterval(() => this.showTimeLeft(), 1000);
+    this.root.addEventListener('keydown', (event) => this.leave(event));
   }
 
   show(view) {
@@ -122,6 +123,14 @@ export class QuestionCard {
     const send = (event) => { event.preventDefault(); this.onAnswer(this.question, field.value.trim() ? { option: 'no', reason: field.value.trim() } : { option: 'no' }); };
     this.more.replaceChildren(h('form.row', { onsubmit: send }, field, h('button.danger', { type: 'submit' }, t('answer.no'))));
     field.focus();
+  }
+
+  // Escape in a field of the card closes the field; it does not stop the run.
+  leave(event) {
+    if (event.key !== 'Escape' || !this.more.contains(event.target)) return;
+    event.stopPropagation();
+    this.more.replaceChildren();
+    this.root.querySelector('.answers button').focus();
   }
 
   showTimeLeft() {

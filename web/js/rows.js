@@ -6,11 +6,12 @@ const cache = new WeakMap();
 // Rows: {key, type, item, …}. A row stays the same object as long as its item does.
 export function rowsOf(view, pending = []) {
   const rows = [];
-  let before = { model: null, reply: null };
+  const last = view.openRun === null ? view.runs.at(-1)?.run ?? null : null;
+  let before = { model: null, reply: null, last };
   for (const item of view.items) {
     const row = rowOf(item, before);
     if (row) rows.push(row);
-    if (item.type === 'run') before = { model: item.models[0] ?? before.model, reply: null };
+    if (item.type === 'run') before = { ...before, model: item.models[0] ?? before.model, reply: null };
     if (item.type === 'reply' && item.text && SAID.has(item.role)) before = { ...before, reply: item };
   }
   for (const message of pending) rows.push({ key: `pending-${message.id}`, type: 'pending', item: message });
@@ -20,9 +21,10 @@ export function rowsOf(view, pending = []) {
 
 function rowOf(item, before) {
   const known = cache.get(item);
-  if (known && known.reply === before.reply && known.model === before.model) return known.row;
+  const needs = item.type === 'end' ? `${before.reply?.seq} ${before.last === item.run}` : item.type === 'run' ? before.model : '';
+  if (known && known.needs === needs) return known.row;
   const row = makeRow(item, before);
-  cache.set(item, { row, ...before });
+  cache.set(item, { row, needs });
   return row;
 }
 
@@ -30,7 +32,7 @@ function makeRow(item, before) {
   const key = `${item.type}-${item.seq}`;
   if (item.type === 'run') return runRow(key, item, before);
   if (item.type === 'reply') return SAID.has(item.role) && (item.text || item.thinking) ? { key, type: 'reply', item } : null;
-  if (item.type === 'end') return { key, type: 'end', item, repeated: before.reply?.run === item.run && before.reply.text.trim() === item.answer.trim() };
+  if (item.type === 'end') return { key, type: 'end', item, last: before.last === item.run, repeated: before.reply?.run === item.run && before.reply.text.trim() === item.answer.trim() };
   return { key, type: item.type, item };
 }
 

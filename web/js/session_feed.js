@@ -34,17 +34,19 @@ export class SessionFeed {
     this.stream?.close();
   }
 
-  // A hidden page gets no frames, so it folds by a timer.
+  // A hidden page gets no frames, so a timer stands in for them.
   take(events) {
     for (const event of events) this.waiting.push(event);
     if (this.due) return;
     this.due = true;
-    if (document.hidden) setTimeout(() => this.flush(), 100);
-    else requestAnimationFrame(() => this.flush());
+    this.frame = requestAnimationFrame(() => this.flush());
+    this.timer = setTimeout(() => this.flush(), 250);
   }
 
   flush() {
     this.due = false;
+    cancelAnimationFrame(this.frame);
+    clearTimeout(this.timer);
     if (this.closed) return;
     const events = this.waiting;
     this.waiting = [];
