@@ -93,7 +93,7 @@ function drawResult(call) {
   const lines = text.split('\n');
   const block = h('pre.block', { tabindex: 0 }, lines.slice(0, SHOWN).join('\n').slice(0, 4000) || t('call.empty'));
   const long = lines.length > SHOWN || text.length > 4000;
-  const all = long && button(t('call.all', { n: lines.length, count: count(lines.length) }), () => { block.textContent = text; all.remove(); }, { kind: 'link', data: { key: `all-${call.id}` } });
+  const all = long && button(t('call.all', { n: lines.length, count: count(lines.length) }), () => { block.textContent = text; block.focus(); all.remove(); }, { kind: 'link', data: { key: `all-${call.id}` } });
   return h('div', null, h('p.label', null, t('call.result')), block, all,
     call.cut && h('p.tiny.muted', null, t('call.cut', { shown: count(call.cut.shown_chars), total: count(call.cut.total_chars) })),
     call.images?.map((image) => h('p.tiny.muted', null, t('call.image', { name: visibleLine(image.name || image.media_type) }))));

@@ -45,7 +45,7 @@ function figures(item, known) {
 function why(item) {
   const words = item.failure?.message ?? (item.cutOff ? t('end.cut_off') : item.dropped > 0 ? t('end.dropped', { n: item.dropped }) : null);
   if (!words) return null;
-  const what = item.failure && t(`advice.${item.failure.class}`);
+  const what = item.reason === 'budget_spent' ? t('advice.budget') : item.failure && t(`advice.${item.failure.class}`);
   return h('p.why', null, visibleLine(words), what && ' ', what && h('span.muted', null, what));
 }
 

@@ -53,7 +53,7 @@ export function editTitle(row) {
     byId('head').querySelector('[data-key="title"]')?.focus();
   };
   input.addEventListener('keydown', (event) => {
-    if (event.key === 'Enter') done(true);
+    if (event.key === 'Enter') { event.preventDefault(); done(true); }
     if (event.key === 'Escape') { event.stopPropagation(); done(false); }
   });
   input.addEventListener('blur', () => done(true));

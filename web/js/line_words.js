@@ -25,7 +25,7 @@ const sentences = {
   retried: (item) => ({ words: t('line.retried', { n: item.retryOf }) }),
   resume: (item) => ({ words: t('line.resume', { seq: count(item.seq) }) }),
   compaction: (item) => ({ words: t(`line.compaction.${item.method}`) }),
-  withheld: (item) => ({ words: t(`line.withheld.${item.cause}`, { tool: item.tool }), tone: 'warn' }),
+  withheld: (item) => ({ words: t(`line.withheld.${item.cause}`, { tool: item.tool.replace(/^local\./, '') }), tone: 'warn' }),
   cancel: (item) => ({ words: t(`line.cancel.${item.by}`) }),
   settled: (item) => ({ words: t(`line.settled.${item.settlement}`, { call: item.call }), tone: 'warn' }),
   answer: (item) => ({ words: item.by === 'expiry' ? t('line.expired', { answer: t(`answered.${item.option}`) }) : t('line.answer', { answer: t(`answered.${item.option}`) }) + (item.rule ? ` (${item.rule})` : '') }),

@@ -142,6 +142,7 @@ function tell(before, view) {
     if (item.type === 'reply' && item.text) announcer.finish(before.live, item);
     if (item.type !== 'end') continue;
     unseenEnd = document.hidden;
+    if (item.reason === 'cancelled' && pending.length > 0) { pending = []; conversation.setRows(rowsOf(view)); }
     announcer.say(t(`end.${item.reason}`));
     notify(item.reason === 'failed' ? 'failed' : 'done', name, item.failure?.message ?? item.answer);
     loadSessions();

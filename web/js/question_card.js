@@ -47,12 +47,12 @@ export class QuestionCard {
     const call = subject.call ? findCall(view, subject.call)?.call : null;
     this.call = call;
     this.more = h('div.fields');
-    const title = question.preview?.title ?? t(`ask.${subject.about}`);
+    const title = question.preview?.title ?? question.elicitation?.message ?? t(`ask.${subject.about}`);
     const rule = question.options.includes('always') && question.preview?.rule;
     this.root.setAttribute('aria-label', t('ask.label'));
     this.root.append(...[
       h('div.row', null, h('h2.grow', null, withCode(title)), this.left = h('span.left.small.muted')),
-      h('p.asks', null, [t(`ask.${subject.about}`), view.questions.length > 1 && t('ask.more', { n: view.questions.length - 1 })].filter(Boolean).join(' '), ' ', becauseWords(question, call)),
+      h('p.asks', null, [title !== t(`ask.${subject.about}`) && t(`ask.${subject.about}`), question.elicitation && t('ask.from', { name: visibleLine(question.elicitation.from) }), call && !question.preview && `${toolName(call)}:`, view.questions.length > 1 && t('ask.more', { n: view.questions.length - 1 })].filter(Boolean).join(' '), ' ', becauseWords(question, call)),
       this.preview(question, call),
       this.fields(question, subject),
       this.more,
@@ -75,9 +75,10 @@ export class QuestionCard {
 
   fields(question, subject) {
     const wants = question.elicitation?.wants;
-    if (wants?.form) return this.form = formFields(wants.form.schema);
-    if (wants?.visit) return h('p.small', null, t('ask.visit'), ' ', h('a', { href: safeAddress(wants.visit.url), target: '_blank', rel: 'noopener noreferrer' }, visibleLine(wants.visit.url)));
-    if (question.elicitation) return h('p.asks', null, visibleText(question.elicitation.message));
+    const message = question.preview && question.elicitation && h('p', null, visibleText(question.elicitation.message));
+    this.form = wants?.form ? formFields(wants.form.schema) : null;
+    if (this.form) return h('div.fields', null, message, this.form);
+    if (wants?.visit) return h('p.small', null, message, t('ask.visit'), ' ', h('a', { href: safeAddress(wants.visit.url), target: '_blank', rel: 'noopener noreferrer' }, visibleLine(wants.visit.url)));
     if (subject.about === 'purse') return h('p.asks', null, t('ask.raise', { amount: amount(unitOf(subject.limit), subject.raised_to), limit: t(`limit.${subject.limit}`) }));
     return null;
   }
