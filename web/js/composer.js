@@ -3,6 +3,7 @@
 import { button, byId, h, icon, replaceKeepingFocus } from './dom.js';
 import { bytes } from './format.js';
 import { toast } from './dialogs.js';
+import { commandOf } from './commands.js';
 import { remember, remembered } from './memory.js';
 import { run } from './actions.js';
 import { t } from './words.js';
@@ -98,7 +99,13 @@ export class Composer {
   }
 
   async submit() {
-    const text = this.text.value.trim();
+    const typed = commandOf(this.text.value.trim());
+    if (typed.unknown) return toast(t('command.unknown', { name: typed.unknown, nearest: typed.nearest }), { bad: true });
+    if (typed.run) {
+      this.setText('');
+      return run(typed.run);
+    }
+    const text = typed.send;
     if ((!text && this.files.length === 0) || this.sending) return;
     this.sending = true;
     try {

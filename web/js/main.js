@@ -10,6 +10,7 @@ import { RunPanel } from './run_panel.js';
 import { SessionFeed } from './session_feed.js';
 import { SessionList, nameOf } from './session_list.js';
 import { Announcer, notify, showTab, tabState } from './notifications.js';
+import { toast } from './dialogs.js';
 import { drawHead } from './head_bar.js';
 import { drawLogin, drawTrouble, drawWelcome } from './welcome.js';
 import { drawSettings } from './settings_view.js';
@@ -41,6 +42,7 @@ async function loadSessions(more = false) {
     const { search, archived } = rail;
     const found = await api.sessions({ search, archived: archived || null, limit: 100, after: more ? rail.next : null });
     if (search !== rail.search || archived !== rail.archived) return;
+    tellOthers(found.sessions);
     page.sessions = more ? page.sessions.concat(found.sessions) : found.sessions;
     Object.assign(rail, { next: found.next, failed: false });
     const mine = page.sessions.find((row) => row.id === page.row?.id);
@@ -50,6 +52,19 @@ async function loadSessions(more = false) {
     rail.failed = page.sessions.length === 0;
   }
   drawFrame();
+}
+
+// Another session than the open one asks, or is done.
+function tellOthers(rows) {
+  const before = new Map(page.sessions.map((row) => [row.id, row.status]));
+  for (const row of rows) {
+    const was = before.get(row.id);
+    if (row.id === page.row?.id || was === undefined || was === row.status) continue;
+    const kind = row.status === 'waiting' ? 'asking' : row.status === 'failed' ? 'failed' : row.status === 'idle' ? 'done' : null;
+    if (!kind) continue;
+    notify(kind, nameOf(row), row.last_prompt ?? '');
+    toast(t(`notify.${kind}`, { name: nameOf(row) }), { action: { label: t('open'), run: () => goTo(sessionRoute(row.id)) } });
+  }
 }
 
 function drawFrame() {

@@ -3,7 +3,7 @@
 
 const EN = {
   'skip.conversation': 'Skip to the conversation', 'skip.composer': 'Skip to the composer', 'skip.sessions': 'Skip to the sessions',
-  'close': 'Close', 'cancel': 'Cancel', 'menu': 'More actions', 'loading': 'Loading…', 'try_again': 'Try again', 'take_back': 'Take back',
+  'close': 'Close', 'open': 'Open', 'cancel': 'Cancel', 'menu': 'More actions', 'loading': 'Loading…', 'try_again': 'Try again', 'take_back': 'Take back',
   'time.ms': '{n}\u00a0ms', 'time.s': '{n}\u00a0s', 'time.min': '{n}:{s}\u00a0min', 'time.h': '{n}:{m}\u00a0h', 'size.bytes': ['{n} byte', '{n} bytes'],
   'ago.now': 'now', 'ago.min': '{n} min', 'ago.h': '{n} h', 'ago.d': '{n} d',
 
@@ -53,6 +53,7 @@ const EN = {
 
   'composer.label': 'Message', 'composer.placeholder': 'What should be done?', 'composer.placeholder.running': 'Add something; read at the next turn', 'composer.attach': 'Attach files', 'composer.detach': 'Remove {name}', 'composer.send': 'Send', 'composer.stop': 'Stop', 'composer.stop.key': 'Stop (Esc)',
   'composer.hint': 'Enter sends, Shift-Enter breaks the line', 'composer.hint.running': 'It works on; Esc stops it', 'composer.hint.asking': 'It waits for your answer above', 'composer.too_large': '{name} is too large: at most {size} in one message.',
+  'command.unknown': 'There is no command /{name}. Did you mean /{nearest}? Write //{name} to send it as text.',
   'ask.label': 'A question to you', 'ask.approval': 'May this call run?', 'ask.settlement': 'A crash cut this call short; it may have taken effect.', 'ask.elicitation': 'A tool needs an answer before it can go on.', 'ask.cycle': 'The model runs in circles. Go on?', 'ask.stuck': 'The run was resumed again and again without progress. Try once more?', 'ask.purse': 'The next model call would exceed a limit. Raise it and go on?',
   'ask.from': 'Asked by {name}.', 'ask.more': ['{n} more question waits.', '{n} more questions wait.'], 'ask.always_writes': 'For the session or always allows:', 'ask.visit': 'Open this page, then answer here:', 'ask.raise': '{limit} would become {amount}.', 'ask.edit': 'Arguments of {tool}', 'ask.not_json': 'This is not JSON: {why}', 'ask.run_edited': 'Run with these', 'ask.reason': 'Why not? The model is told (may stay empty)',
   'ask.left': '{time} left, then: {answer}', 'ask.expired': 'expired', 'ask.already_answered': 'Somebody else has answered already.', 'ask.run_is_over': 'The run is over; no answer is needed.', 'ask.not_offered': 'This answer is not offered.',

@@ -2,6 +2,7 @@ import test from 'node:test';
 import assert from 'node:assert/strict';
 import { isFinal, nextConnection, parseStream, waitBefore } from '../js/event_stream.js';
 import { RowHeights, isAtEnd } from '../js/virtual_rows.js';
+import { commandOf } from '../js/commands.js';
 import { KEYS, actionFor } from '../js/keys.js';
 import { visibleLine, visibleText } from '../js/visible_text.js';
 import { compareTexts, diffCounts, diffLines, looksLikeDiff } from '../js/diff.js';
@@ -69,6 +70,14 @@ test('a diff is read, or made of two texts', () => {
   assert.deepEqual(lines.map((line) => line.kind), ['head', 'head', 'head', 'same', 'remove', 'add']);
   assert.ok(looksLikeDiff('--- a\n+++ b\n') && !looksLikeDiff('in the sandbox'));
   assert.deepEqual(diffCounts(compareTexts('a\nb\nc', 'a\nx\nc\nd')), { added: 2, removed: 1 });
+});
+
+// proves W6
+test('a command is run, an unknown one refused with the nearest, and two slashes send it', () => {
+  assert.deepEqual(commandOf('/stop'), { run: 'stop' });
+  assert.deepEqual(commandOf('/Stpo'), { unknown: 'stpo', nearest: 'stop' });
+  assert.deepEqual(commandOf('//stop'), { send: '/stop' });
+  assert.deepEqual(commandOf('/etc/passwd is a file'), { send: '/etc/passwd is a file' });
 });
 
 test('an address names what is shown', () => {
