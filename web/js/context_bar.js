@@ -16,8 +16,6 @@ export function contextLevel(budget) {
   return { used, share, level: share >= 0.85 ? 'danger' : share >= 0.6 ? 'warn' : 'ok' };
 }
 
-let opened = false;
-
 export function drawContext(budget) {
   const { used, share, level } = contextLevel(budget);
   const whole = budget.window ?? used;
@@ -27,9 +25,9 @@ export function drawContext(budget) {
     piece.style.width = `${Math.max(0.5, (budget[part] / Math.max(1, whole)) * 100)}%`;
     return piece;
   }));
-  const toggle = h('button.context', { type: 'button', 'aria-expanded': String(opened), title: t('context.more'), data: { level, key: 'context' }, onclick: () => { opened = !opened; run('redraw'); } },
+  const toggle = h('button.context', { type: 'button', 'aria-expanded': String(Boolean(page.contextOpen)), title: t('context.more'), data: { level, key: 'context' }, onclick: () => { page.contextOpen = !page.contextOpen; run('redraw'); } },
     bar, h('div.words', null, h(`span${level === 'ok' ? '' : `.${level}`}`, null, words), h('span', null, budget.remaining === undefined ? '' : t('context.left', { n: tokens(Math.max(0, budget.remaining)) }))));
-  return [toggle, opened && drawParts(budget)];
+  return [toggle, page.contextOpen && drawParts(budget)];
 }
 
 function drawParts(budget) {

@@ -83,8 +83,13 @@ function applyRecord(view, record) {
   view.lastSeq = record.seq;
   noteOpenRun(view, record);
   const apply = records[record.kind] ?? callRecords[record.kind];
-  if (apply) apply(view, record.body ?? {}, record);
-  else if (!QUIET.has(record.kind)) addLine(view, record, 'unknown', { kind: record.kind });
+  try {
+    if (apply) apply(view, record.body ?? {}, record);
+    else if (!QUIET.has(record.kind)) addLine(view, record, 'unknown', { kind: record.kind });
+  } catch {
+    // A record that another version writes in another form must not hide the rest of the session.
+    addLine(view, record, 'unknown', { kind: record.kind });
+  }
 }
 
 const QUIET = new Set(['LeaseTaken', 'SnapshotTaken']);
@@ -139,7 +144,7 @@ export function addLine(view, record, what, fields = {}) {
   addItem(view, record, 'line', { what, run: record.run ?? null, ...fields });
 }
 
-const htmlOf = (record) => record.html ?? record.body.html ?? null;
+const htmlOf = (record) => record.html ?? record.body?.html ?? null;
 const joined = (parts, type) => parts.filter((part) => part.type === type).map((part) => part.text).join('');
 
 const records = {

@@ -10,10 +10,14 @@ import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
 let editing = false;
+let drawn = null;
 
 export function drawHead(status, route) {
   if (editing) return;
   const row = page.row;
+  const key = JSON.stringify([row, status, route]);
+  if (key === drawn) return;
+  drawn = key;
   const title = row ? h('button.title', { type: 'button', title: t('title.edit'), data: { key: 'title' }, onclick: () => editTitle(row) }, h('span', null, nameOf(row)))
     : h('span.title.cut', null, t(`title.${route}`));
   replaceKeepingFocus(byId('head'),
@@ -46,6 +50,7 @@ export function editTitle(row) {
   const done = (keep) => {
     if (!editing) return;
     editing = false;
+    drawn = null;
     const title = input.value.trim();
     if (keep && title && title !== row.title) run('rename', row, title);
     if (keep && title) row.title = title;

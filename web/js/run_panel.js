@@ -15,57 +15,70 @@ import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 import { Scrubber } from './scrubber.js';
 
+const NAMES = ['plan', 'timeline', 'context', 'cost', 'files'];
+
 export class RunPanel {
   constructor() {
-    this.body = h('div.panel-body');
+    this.parts = Object.fromEntries(NAMES.map((name) => [name, h('section.part', { hidden: true })]));
+    this.empty = h('p.empty', null, t('panel.empty'));
+    this.body = h('div.panel-body', null, Object.values(this.parts), this.empty);
     this.scrubber = new Scrubber();
     byId('panel').append(
       h('div.panel-head', null, h('strong', null, t('panel.title')), button(t('panel.close'), () => run('panel'), { kind: 'quiet', shape: 'cross', text: false })),
       this.body, this.scrubber.root);
     this.openFiles = new Set();
-    setInterval(() => { if (page.view?.openRun !== null && page.view && !document.hidden) this.draw(page.view); }, 1000);
+    this.keys = {};
+    setInterval(() => { if (page.view && page.view.openRun !== null && !document.hidden) this.draw(page.view); }, 1000);
   }
 
+  // Draws the parts that changed; the others keep their place, focus and scrolling.
   draw(view) {
     this.scrubber.update(page.feed);
-    if (!view) return this.body.replaceChildren();
-    const top = this.body.scrollTop;
-    replaceKeepingFocus(this.body, this.plan(view), this.timeline(view), this.context(view), this.cost(view), this.files(view));
-    if (this.body.children.length === 0) this.body.append(h('p.empty', null, t('panel.empty')));
-    this.body.scrollTop = top;
+    const second = view && view.openRun !== null && page.past === null ? Math.floor(Date.now() / 1000) : 0;
+    const last = view?.runs.at(-1);
+    const calls = view ? [...new Set(view.files.map((file) => file.call))].map((id) => findCall(view, id)?.call) : [];
+    this.put('plan', view?.plan, () => this.plan(view));
+    this.put('timeline', [view?.lastSeq, second], () => this.timeline(view, second * 1000));
+    this.put('context', [view?.budget, page.contextOpen, view?.openRun], () => view.budget && [title(t('context.title')), drawContext(view.budget)]);
+    this.put('cost', [last, second], () => last && this.cost(view, last));
+    this.put('files', [view?.files, calls.map((call) => call?.undone)], () => view.files.length > 0 && this.files(view));
+    this.empty.hidden = NAMES.some((name) => !this.parts[name].hidden);
+  }
+
+  put(name, depends, make) {
+    const key = JSON.stringify([page.row?.id, depends]);
+    if (this.keys[name] === key) return;
+    this.keys[name] = key;
+    const content = page.view ? make() : null;
+    this.parts[name].hidden = !content;
+    replaceKeepingFocus(this.parts[name], content ? content.flat() : []);
   }
 
   plan(view) {
     if (!view.plan?.length) return null;
     const done = view.plan.filter((item) => item.status === 'done').length;
-    return part(t('plan.title'), h('span.muted.number', null, `${done}/${view.plan.length}`), h('ol.plan', null, view.plan.map((item) => h(`li.${item.status}`, null,
+    return [title(t('plan.title'), h('span.muted.number', null, `${done}/${view.plan.length}`)), h('ol.plan', null, view.plan.map((item) => h(`li.${item.status}`, null,
       h('i.box', { role: 'img', 'aria-label': t(`plan.${item.status}`) }, item.status === 'done' && icon('check'), item.status === 'failed' && icon('cross')),
-      h('span', null, item.file && h('code', null, `${visibleLine(item.file)} `), visibleLine(item.step))))));
+      h('span', null, item.file && h('code', null, `${visibleLine(item.file)} `), visibleLine(item.step)))))];
   }
 
-  timeline(view) {
+  timeline(view, now) {
     const last = view.runs.at(-1);
-    const spans = last ? spansOf(view, last.run, page.past === null && view.openRun !== null ? Date.now() : 0) : [];
-    return spans.length > 0 ? part(t('timeline.title'), h('span.muted', null, t('timeline.run', { n: last.run })), drawTimeline(spans)) : null;
+    const spans = last ? spansOf(view, last.run, now) : [];
+    return spans.length > 0 ? [title(t('timeline.title'), h('span.muted', null, t('timeline.run', { n: last.run }))), drawTimeline(spans)] : null;
   }
 
-  context(view) {
-    return view.budget ? part(t('context.title'), null, drawContext(view.budget)) : null;
-  }
-
-  cost(view) {
-    const last = view.runs.at(-1);
-    if (!last) return null;
+  cost(view, last) {
     const all = view.runs.reduce((sum, one) => addUsage(sum, one.usage), noUsage());
     const spent = view.runs.reduce((sum, one) => addCost(sum, one.cost), null);
     const pair = (words, value) => [h('dt', null, words), h('dd.number', null, value)];
     const limits = Object.entries(last.limits).flatMap(([name, limit]) => this.limit(view, name, limit, { last, all, spent }));
-    return part(t('cost.title'), h('span.muted', null, last.models[0] ? visibleLine(last.models[0]) : ''), h('dl.pairs', null,
+    return [title(t('cost.title'), h('span.muted', null, last.models[0] ? visibleLine(last.models[0]) : '')), h('dl.pairs', null,
       pair(t('cost.run'), last.cost === null ? t('cost.unknown') : money(last.cost)),
       spent !== null && view.runs.length > 1 && pair(t('cost.session'), money(spent)),
       pair(t('cost.tokens'), t('cost.in_out', { in: tokens(last.usage.input), out: tokens(last.usage.output) })),
       last.usage.cached > 0 && pair(t('cost.cached'), tokens(last.usage.cached)),
-      pair(t('cost.calls'), count(last.usage.calls)), limits));
+      pair(t('cost.calls'), count(last.usage.calls)), limits)];
   }
 
   limit(view, name, limit, { last, all, spent }) {
@@ -79,9 +92,8 @@ export class RunPanel {
   }
 
   files(view) {
-    if (view.files.length === 0) return null;
     const byPath = Map.groupBy ? Map.groupBy(view.files, (file) => file.path) : grouped(view.files);
-    return part(t('files.title'), h('span.muted.number', null, count(byPath.size)), [...byPath].map(([path, changes]) => this.file(view, path, changes)));
+    return [title(t('files.title'), h('span.muted.number', null, count(byPath.size))), [...byPath].map(([path, changes]) => this.file(view, path, changes))];
   }
 
   file(view, path, changes) {
@@ -105,8 +117,8 @@ export class RunPanel {
   }
 }
 
-function part(title, beside, ...children) {
-  return h('section.part', null, h('header', null, h('h2', null, title), beside), children.flat());
+function title(words, beside = null) {
+  return h('header', null, h('h2', null, words), beside);
 }
 
 function grouped(files) {

@@ -54,8 +54,11 @@ export class SessionList {
   }
 
   draw({ archived, search, next, failed }) {
-    const top = this.list.scrollTop;
     const rows = page.sessions;
+    const key = JSON.stringify([rows, archived, search, next, failed, page.row?.id, page.status, Math.floor(Date.now() / 60000)]);
+    if (key === this.key) return;
+    this.key = key;
+    const top = this.list.scrollTop;
     replaceKeepingFocus(this.list,
       archived && h('div.row.small', null, h('span.grow.muted', null, t('rail.archived')), button(t('rail.back'), () => run('archived'), { kind: 'link', data: { key: 'archived' } })),
       groupsOf(rows, Date.now()).map((group) => h('section', null, h('h2', null, t(`rail.${group.name}`)), h('ul', null, group.rows.map((row) => this.row(row))))),

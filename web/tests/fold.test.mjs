@@ -178,6 +178,12 @@ test('a failed run leaves the session failed until another begins', () => {
   assert.equal(statusOf(foldEvent(failed, make('RunStarted', { run: 2, policy: {}, chain: [] }, { run: 2 }))), 'processing');
 });
 
+test('a record in a form that is not known becomes a line, and the rest is shown', () => {
+  const { make, view } = started();
+  const after = foldAll(view, [make('PlanChanged', { steps: 3 }, { run: 1 }), make('MessageAccepted', { message_id: 'n', text: 'On.' })]);
+  assert.deepEqual(after.items.slice(-2).map((item) => item.what ?? item.type), ['unknown', 'message']);
+});
+
 test('10,000 messages fold in less than a second', () => {
   const make = recorder();
   const records = opening(make);
