@@ -3,9 +3,9 @@
 const actions = new Map();
 
 export function define(name, action) {
-  actions.set(name, action);
+	actions.set(name, action);
 }
 
 export function run(name, ...values) {
-  return actions.get(name)?.(...values);
+	return actions.get(name)?.(...values);
 }

@@ -4,28 +4,33 @@ import { h, icon } from './dom.js';
 import { t } from './words.js';
 
 export async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = h('textarea.unseen', { value: text });
-    document.body.append(area);
-    area.select();
-    document.execCommand('copy');
-    area.remove();
-  }
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		const area = h('textarea.unseen', { value: text });
+		document.body.append(area);
+		area.select();
+		document.execCommand('copy');
+		area.remove();
+	}
 }
 
 export function copyButton(textOf, label, { text = false } = {}) {
-  const words = h('span', null, label);
-  const button = h('button.quiet.copy', { type: 'button', title: label, 'aria-label': label, data: { key: `copy-${label}` } }, icon('copy'), text && words);
-  button.addEventListener('click', async () => {
-    await copyText(textOf());
-    button.classList.add('done');
-    button.replaceChildren(icon('check'), ...(text ? [h('span', null, t('copy.done'))] : []));
-    setTimeout(() => {
-      button.classList.remove('done');
-      button.replaceChildren(icon('copy'), ...(text ? [words] : []));
-    }, 1500);
-  });
-  return button;
+	const words = h('span', null, label);
+	const button = h(
+		'button.quiet.copy',
+		{ type: 'button', title: label, 'aria-label': label, data: { key: `copy-${label}` } },
+		icon('copy'),
+		text && words,
+	);
+	button.addEventListener('click', async () => {
+		await copyText(textOf());
+		button.classList.add('done');
+		button.replaceChildren(icon('check'), ...(text ? [h('span', null, t('copy.done'))] : []));
+		setTimeout(() => {
+			button.classList.remove('done');
+			button.replaceChildren(icon('copy'), ...(text ? [words] : []));
+		}, 1500);
+	});
+	return button;
 }

@@ -39,279 +39,372 @@ import { applyDelta, freshLive } from './fold_live.js';
 import { limitsOf, raiseLimit } from './limits.js';
 
 export function emptyView() {
-  return {
-    session: null, firstSeq: 0, lastSeq: 0, items: [], runs: [], openRun: null, called: false, turn: null,
-    questions: [], plan: null, budget: null, files: [], live: null, progress: {}, lastReason: null, loose: {},
-    closed: [],
-  };
+	return {
+		session: null,
+		firstSeq: 0,
+		lastSeq: 0,
+		items: [],
+		runs: [],
+		openRun: null,
+		called: false,
+		turn: null,
+		questions: [],
+		plan: null,
+		budget: null,
+		files: [],
+		live: null,
+		progress: {},
+		lastReason: null,
+		loose: {},
+		closed: [],
+	};
 }
 
 export function foldEvent(view, event) {
-  return foldAll(view, [event]);
+	return foldAll(view, [event]);
 }
 
 export function foldAll(view, events) {
-  let draft = null;
-  for (const event of events) {
-    const isRecord = event.seq !== undefined;
-    if (isRecord && event.seq <= (draft ?? view).lastSeq) continue;
-    draft ??= { ...view };
-    if (isRecord) applyRecord(ownLists(draft, view), event);
-    else applyDelta(draft, event);
-  }
-  return draft ?? view;
+	let draft = null;
+	for (const event of events) {
+		const isRecord = event.seq !== undefined;
+		if (isRecord && event.seq <= (draft ?? view).lastSeq) continue;
+		draft ??= { ...view };
+		if (isRecord) applyRecord(ownLists(draft, view), event);
+		else applyDelta(draft, event);
+	}
+	return draft ?? view;
 }
 
 export function statusOf(view) {
-  if (view.openRun === null) return ['failed', 'turn_cap'].includes(view.lastReason) ? 'failed' : 'idle';
-  if (view.questions.length > 0) return 'waiting';
-  return view.called ? 'tool_loop' : 'processing';
+	if (view.openRun === null) return ['failed', 'turn_cap'].includes(view.lastReason) ? 'failed' : 'idle';
+	if (view.questions.length > 0) return 'waiting';
+	return view.called ? 'tool_loop' : 'processing';
 }
 
 // Copies the lists that a record may add to, once for a batch of events.
 function ownLists(draft, view) {
-  if (draft.items === view.items) {
-    draft.items = view.items.slice();
-    draft.runs = view.runs.slice();
-    draft.files = view.files.slice();
-  }
-  return draft;
+	if (draft.items === view.items) {
+		draft.items = view.items.slice();
+		draft.runs = view.runs.slice();
+		draft.files = view.files.slice();
+	}
+	return draft;
 }
 
 function applyRecord(view, record) {
-  view.firstSeq ||= record.seq;
-  view.lastSeq = record.seq;
-  noteOpenRun(view, record);
-  const apply = records[record.kind] ?? callRecords[record.kind];
-  try {
-    if (apply) apply(view, record.body ?? {}, record);
-    else if (!QUIET.has(record.kind)) addLine(view, record, 'unknown', { kind: record.kind });
-  } catch {
-    // A record that another version writes in another form must not hide the rest of the session.
-    addLine(view, record, 'unknown', { kind: record.kind });
-  }
+	view.firstSeq ||= record.seq;
+	view.lastSeq = record.seq;
+	noteOpenRun(view, record);
+	const apply = records[record.kind] ?? callRecords[record.kind];
+	try {
+		if (apply) apply(view, record.body ?? {}, record);
+		else if (!QUIET.has(record.kind)) addLine(view, record, 'unknown', { kind: record.kind });
+	} catch {
+		// A record that another version writes in another form must not hide the rest of the session.
+		addLine(view, record, 'unknown', { kind: record.kind });
+	}
 }
 
 const QUIET = new Set(['LeaseTaken', 'SnapshotTaken']);
 
 // A page that begins in the middle of a run has no RunStarted: any record of the run says that it is open.
 function noteOpenRun(view, record) {
-  if (record.run === undefined || record.kind === 'RunEnded' || record.kind === 'RunStarted') return;
-  if (record.body?.role === 'title') return;
-  const known = view.runs.findLast((run) => run.run === record.run);
-  if (known) return;
-  view.openRun = record.run;
-  view.runs.push(emptyRun(record.run));
+	if (record.run === undefined || record.kind === 'RunEnded' || record.kind === 'RunStarted') return;
+	if (record.body?.role === 'title') return;
+	const known = view.runs.findLast((run) => run.run === record.run);
+	if (known) return;
+	view.openRun = record.run;
+	view.runs.push(emptyRun(record.run));
 }
 
 export function emptyRun(run) {
-  return {
-    run, startedAt: null, endedAt: null, reason: null, models: [], preset: null, attended: false, retryOf: null,
-    limits: {}, usage: noUsage(), cost: null, calls: 0,
-  };
+	return {
+		run,
+		startedAt: null,
+		endedAt: null,
+		reason: null,
+		models: [],
+		preset: null,
+		attended: false,
+		retryOf: null,
+		limits: {},
+		usage: noUsage(),
+		cost: null,
+		calls: 0,
+	};
 }
 
 export function noUsage() {
-  return { input: 0, output: 0, cached: 0, reasoning: 0, calls: 0, estimated: false };
+	return { input: 0, output: 0, cached: 0, reasoning: 0, calls: 0, estimated: false };
 }
 
 export function addUsage(a, b = {}) {
-  return {
-    input: a.input + (b.input ?? 0), output: a.output + (b.output ?? 0), cached: a.cached + (b.cached ?? 0),
-    reasoning: a.reasoning + (b.reasoning ?? 0), calls: a.calls + (b.calls ?? 0),
-    estimated: a.estimated || Boolean(b.estimated),
-  };
+	return {
+		input: a.input + (b.input ?? 0),
+		output: a.output + (b.output ?? 0),
+		cached: a.cached + (b.cached ?? 0),
+		reasoning: a.reasoning + (b.reasoning ?? 0),
+		calls: a.calls + (b.calls ?? 0),
+		estimated: a.estimated || Boolean(b.estimated),
+	};
 }
 
 export function addCost(a, b) {
-  return b === null || b === undefined ? a : (a ?? 0) + b;
+	return b === null || b === undefined ? a : (a ?? 0) + b;
 }
 
 export function patchRun(view, number, change) {
-  const index = view.runs.findLastIndex((run) => run.run === number);
-  if (index >= 0) view.runs[index] = { ...view.runs[index], ...change(view.runs[index]) };
+	const index = view.runs.findLastIndex((run) => run.run === number);
+	if (index >= 0) view.runs[index] = { ...view.runs[index], ...change(view.runs[index]) };
 }
 
 function spend(view, run, usage, cost) {
-  patchRun(view, run, (known) => ({ usage: addUsage(known.usage, usage), cost: addCost(known.cost, cost) }));
+	patchRun(view, run, (known) => ({ usage: addUsage(known.usage, usage), cost: addCost(known.cost, cost) }));
 }
 
 export function addItem(view, record, type, fields) {
-  view.items.push({ type, seq: record.seq, at: record.at, ...fields });
+	view.items.push({ type, seq: record.seq, at: record.at, ...fields });
 }
 
 export function addLine(view, record, what, fields = {}) {
-  addItem(view, record, 'line', { what, run: record.run ?? null, ...fields });
+	addItem(view, record, 'line', { what, run: record.run ?? null, ...fields });
 }
 
 const htmlOf = (record) => record.html ?? record.body?.html ?? null;
-const joined = (parts, type) => parts.filter((part) => part.type === type).map((part) => part.text).join('');
+const joined = (parts, type) =>
+	parts
+		.filter((part) => part.type === type)
+		.map((part) => part.text)
+		.join('');
 
 const records = {
-  SessionOpened(view, body, record) {
-    const origin = body.forked_from?.at(-1) ?? null;
-    view.session = {
-      id: record.session, key: body.key, title: null, folder: body.workspace ?? null, owner: body.owner,
-      forkedFrom: origin, imported: false,
-    };
-    if (origin) addLine(view, record, 'forked', { from: origin });
-  },
+	SessionOpened(view, body, record) {
+		const origin = body.forked_from?.at(-1) ?? null;
+		view.session = {
+			id: record.session,
+			key: body.key,
+			title: null,
+			folder: body.workspace ?? null,
+			owner: body.owner,
+			forkedFrom: origin,
+			imported: false,
+		};
+		if (origin) addLine(view, record, 'forked', { from: origin });
+	},
 
-  SessionChanged(view, body, record) {
-    const known = view.session ?? { id: record.session };
-    const changed = { ...known };
-    if (body.title !== undefined) changed.title = body.title;
-    if (body.key !== undefined) changed.key = body.key;
-    if (body.imported) {
-      changed.imported = true;
-      changed.folder = body.imported.workspace ?? null;
-      if (body.imported.owner) changed.owner = body.imported.owner;
-      addLine(view, record, 'imported');
-    }
-    view.session = changed;
-  },
+	SessionChanged(view, body, record) {
+		const known = view.session ?? { id: record.session };
+		const changed = { ...known };
+		if (body.title !== undefined) changed.title = body.title;
+		if (body.key !== undefined) changed.key = body.key;
+		if (body.imported) {
+			changed.imported = true;
+			changed.folder = body.imported.workspace ?? null;
+			if (body.imported.owner) changed.owner = body.imported.owner;
+			addLine(view, record, 'imported');
+		}
+		view.session = changed;
+	},
 
-  MessageAccepted(view, body, record) {
-    addItem(view, record, 'message', {
-      id: body.message_id, text: body.text ?? '', html: htmlOf(record), attachments: body.attachments ?? [],
-      batchStart: record.seq - (record.batch?.[0] ?? 0),
-    });
-  },
+	MessageAccepted(view, body, record) {
+		addItem(view, record, 'message', {
+			id: body.message_id,
+			text: body.text ?? '',
+			html: htmlOf(record),
+			attachments: body.attachments ?? [],
+			batchStart: record.seq - (record.batch?.[0] ?? 0),
+		});
+	},
 
-  RunStarted(view, body, record) {
-    const run = {
-      ...emptyRun(body.run), startedAt: body.began ?? record.at, models: body.chain ?? [],
-      preset: body.policy?.preset ?? null, attended: body.attendance === 'attended', retryOf: body.retry_of ?? null,
-      limits: limitsOf(body.policy ?? {}),
-    };
-    view.runs.push(run);
-    view.openRun = body.run;
-    view.called = false;
-    view.questions = [];
-    addItem(view, record, 'run', { run: run.run, models: run.models, preset: run.preset, retryOf: run.retryOf });
-  },
+	RunStarted(view, body, record) {
+		const run = {
+			...emptyRun(body.run),
+			startedAt: body.began ?? record.at,
+			models: body.chain ?? [],
+			preset: body.policy?.preset ?? null,
+			attended: body.attendance === 'attended',
+			retryOf: body.retry_of ?? null,
+			limits: limitsOf(body.policy ?? {}),
+		};
+		view.runs.push(run);
+		view.openRun = body.run;
+		view.called = false;
+		view.questions = [];
+		addItem(view, record, 'run', { run: run.run, models: run.models, preset: run.preset, retryOf: run.retryOf });
+	},
 
-  RunResumed(view, body, record) {
-    const withdrawn = body.withdrawn ?? [];
-    view.questions = view.questions.filter((open) => !withdrawn.includes(open.question));
-    view.closed = view.closed.concat(withdrawn);
-    view.live = null;
-    addLine(view, record, 'resume', { attended: body.attendance === 'attended', withdrawn: withdrawn.length });
-  },
+	RunResumed(view, body, record) {
+		const withdrawn = body.withdrawn ?? [];
+		view.questions = view.questions.filter((open) => !withdrawn.includes(open.question));
+		view.closed = view.closed.concat(withdrawn);
+		view.live = null;
+		addLine(view, record, 'resume', { attended: body.attendance === 'attended', withdrawn: withdrawn.length });
+	},
 
-  ContextPinned(view, body, record) {
-    const awaited = body.context?.awaited ?? [];
-    if (awaited.length > 0) addLine(view, record, 'without_servers', { servers: awaited });
-  },
+	ContextPinned(view, body, record) {
+		const awaited = body.context?.awaited ?? [];
+		if (awaited.length > 0) addLine(view, record, 'without_servers', { servers: awaited });
+	},
 
-  TurnStarted(view, body, record) {
-    view.turn = { run: record.run, turn: body.turn, mode: body.mode, startedAt: record.at };
-    if (body.budget) view.budget = body.budget;
-    view.live = freshLive(record.run, body.turn, 0);
-  },
+	TurnStarted(view, body, record) {
+		view.turn = { run: record.run, turn: body.turn, mode: body.mode, startedAt: record.at };
+		if (body.budget) view.budget = body.budget;
+		view.live = freshLive(record.run, body.turn, 0);
+	},
 
-  AttemptFailed(view, body, record) {
-    spend(view, record.run, body.usage);
-    const next = body.next ?? { do: 'end' };
-    const what = next.do === 'model' ? 'model_switch' : 'retry';
-    addLine(view, record, what, {
-      attempt: body.attempt, model: body.model, failure: body.failure, next, role: body.role ?? 'turn',
-    });
-    if (view.live) view.live = freshLive(record.run, record.turn, body.attempt + 1);
-  },
+	AttemptFailed(view, body, record) {
+		spend(view, record.run, body.usage);
+		const next = body.next ?? { do: 'end' };
+		const what = next.do === 'model' ? 'model_switch' : 'retry';
+		addLine(view, record, what, {
+			attempt: body.attempt,
+			model: body.model,
+			failure: body.failure,
+			next,
+			role: body.role ?? 'turn',
+		});
+		if (view.live) view.live = freshLive(record.run, record.turn, body.attempt + 1);
+	},
 
-  ModelReplied(view, body, record) {
-    const parts = body.parts ?? [];
-    const turn = view.turn?.run === record.run && view.turn?.turn === record.turn ? view.turn : null;
-    const live = view.live?.run === record.run && view.live?.turn === record.turn ? view.live : null;
-    spend(view, record.run, body.usage, body.cost);
-    addItem(view, record, 'reply', {
-      run: record.run ?? null, turn: record.turn ?? null, model: body.model, role: body.role ?? 'turn',
-      text: joined(parts, 'text'), html: htmlOf(record), thinking: joined(parts, 'thinking'),
-      thinkingMs: live?.thinkingMs ?? null, startedAt: turn?.startedAt ?? null, partial: Boolean(body.partial),
-      stop: body.stop ?? 'stop', usage: addUsage(noUsage(), body.usage), cost: body.cost ?? null,
-    });
-    if (body.cut) addLine(view, record, 'input_cut', { counted: body.cut.counted, read: body.cut.read });
-    view.turn = null;
-    view.live = null;
-  },
+	ModelReplied(view, body, record) {
+		const parts = body.parts ?? [];
+		const turn = view.turn?.run === record.run && view.turn?.turn === record.turn ? view.turn : null;
+		const live = view.live?.run === record.run && view.live?.turn === record.turn ? view.live : null;
+		spend(view, record.run, body.usage, body.cost);
+		addItem(view, record, 'reply', {
+			run: record.run ?? null,
+			turn: record.turn ?? null,
+			model: body.model,
+			role: body.role ?? 'turn',
+			text: joined(parts, 'text'),
+			html: htmlOf(record),
+			thinking: joined(parts, 'thinking'),
+			thinkingMs: live?.thinkingMs ?? null,
+			startedAt: turn?.startedAt ?? null,
+			partial: Boolean(body.partial),
+			stop: body.stop ?? 'stop',
+			usage: addUsage(noUsage(), body.usage),
+			cost: body.cost ?? null,
+		});
+		if (body.cut) addLine(view, record, 'input_cut', { counted: body.cut.counted, read: body.cut.read });
+		view.turn = null;
+		view.live = null;
+	},
 
-  QuestionAsked(view, body, record) {
-    if (view.closed.includes(body.question)) return;
-    view.questions = view.questions.filter((open) => open.question !== body.question).concat({
-      question: body.question, kind: body.kind, preview: body.preview ?? null, options: body.options ?? [],
-      expires: body.expires ?? null, default: body.default, elicitation: body.elicitation ?? null,
-      because: body.because ?? null, askedAt: record.at,
-    });
-    if (body.kind.call) patchCall(view, body.kind.call, { state: 'asking', askedAt: record.at });
-  },
+	QuestionAsked(view, body, record) {
+		if (view.closed.includes(body.question)) return;
+		view.questions = view.questions
+			.filter((open) => open.question !== body.question)
+			.concat({
+				question: body.question,
+				kind: body.kind,
+				preview: body.preview ?? null,
+				options: body.options ?? [],
+				expires: body.expires ?? null,
+				default: body.default,
+				elicitation: body.elicitation ?? null,
+				because: body.because ?? null,
+				askedAt: record.at,
+			});
+		if (body.kind.call) patchCall(view, body.kind.call, { state: 'asking', askedAt: record.at });
+	},
 
-  QuestionAnswered(view, body, record) {
-    const open = view.questions.find((one) => one.question === body.question);
-    view.questions = view.questions.filter((one) => one.question !== body.question);
-    if (!open) view.closed = view.closed.concat(body.question);
-    if (open?.kind.call) patchCall(view, open.kind.call, { state: 'requested', answeredAt: record.at });
-    if (open) raiseLimit(view, record.run, open.kind, body.answer);
-    addLine(view, record, 'answer', {
-      question: body.question, option: body.answer.option, by: body.by, rule: body.grant ?? null,
-      reason: body.answer.reason ?? null,
-    });
-  },
+	QuestionAnswered(view, body, record) {
+		const open = view.questions.find((one) => one.question === body.question);
+		view.questions = view.questions.filter((one) => one.question !== body.question);
+		if (!open) view.closed = view.closed.concat(body.question);
+		if (open?.kind.call) patchCall(view, open.kind.call, { state: 'requested', answeredAt: record.at });
+		if (open) raiseLimit(view, record.run, open.kind, body.answer);
+		addLine(view, record, 'answer', {
+			question: body.question,
+			option: body.answer.option,
+			by: body.by,
+			rule: body.grant ?? null,
+			reason: body.answer.reason ?? null,
+		});
+	},
 
-  Nudged(view, body, record) {
-    addLine(view, record, 'nudge', {
-      why: body.why, evidence: body.evidence ?? '', text: body.text ?? '', faults: body.faults ?? [],
-    });
-    view.live = null;
-  },
+	Nudged(view, body, record) {
+		addLine(view, record, 'nudge', {
+			why: body.why,
+			evidence: body.evidence ?? '',
+			text: body.text ?? '',
+			faults: body.faults ?? [],
+		});
+		view.live = null;
+	},
 
-  ToolWithheld(view, body, record) {
-    addLine(view, record, 'withheld', { tool: body.tool, cause: body.cause });
-  },
+	ToolWithheld(view, body, record) {
+		addLine(view, record, 'withheld', { tool: body.tool, cause: body.cause });
+	},
 
-  PlanChanged(view, body) {
-    view.plan = body.items.map((item) => ({ step: item.step, status: item.status, file: item.file ?? null }));
-  },
+	PlanChanged(view, body) {
+		view.plan = body.items.map((item) => ({ step: item.step, status: item.status, file: item.file ?? null }));
+	},
 
-  ChildSpawned(view, body, record) {
-    addLine(view, record, 'step_started', { child: body.child, step: body.step });
-  },
+	ChildSpawned(view, body, record) {
+		addLine(view, record, 'step_started', { child: body.child, step: body.step });
+	},
 
-  ChildReported(view, body, record) {
-    spend(view, record.run, body.usage, body.spent?.cost || null);
-    for (const path of body.changed ?? []) view.files.push({ path, change: 'changed', call: body.child });
-    addLine(view, record, 'step_ended', { child: body.child, session: body.session ?? null, reason: body.reason, answer: body.answer });
-  },
+	ChildReported(view, body, record) {
+		spend(view, record.run, body.usage, body.spent?.cost || null);
+		for (const path of body.changed ?? []) view.files.push({ path, change: 'changed', call: body.child });
+		addLine(view, record, 'step_ended', {
+			child: body.child,
+			session: body.session ?? null,
+			reason: body.reason,
+			answer: body.answer,
+		});
+	},
 
-  Compacted(view, body, record) {
-    addLine(view, record, 'compaction', { method: body.method, resultChars: body.result_chars ?? null, summary: body.summary ?? null });
-  },
+	Compacted(view, body, record) {
+		addLine(view, record, 'compaction', {
+			method: body.method,
+			resultChars: body.result_chars ?? null,
+			summary: body.summary ?? null,
+		});
+	},
 
-  CancelAsked(view, body, record) {
-    addLine(view, record, 'cancel', { by: body.by });
-  },
+	CancelAsked(view, body, record) {
+		addLine(view, record, 'cancel', { by: body.by });
+	},
 
-  RunEnded(view, body, record) {
-    if (!view.runs.some((run) => run.run === record.run)) view.runs.push(emptyRun(record.run));
-    patchRun(view, record.run, () => ({ endedAt: record.at, reason: body.reason }));
-    addItem(view, record, 'end', {
-      run: record.run, reason: body.reason, answer: body.answer ?? '', html: htmlOf(record),
-      failure: body.failure ?? null, tools: body.tools ?? [], turns: body.turns ?? 0,
-      usage: addUsage(noUsage(), body.usage), cost: body.cost ?? null, changes: body.changes ?? null,
-      cutOff: Boolean(body.cut_off), dropped: (body.dropped ?? []).length,
-    });
-    Object.assign(view, {
-      openRun: null, called: false, turn: null, live: null, progress: {}, questions: [], lastReason: body.reason,
-    });
-  },
+	RunEnded(view, body, record) {
+		if (!view.runs.some((run) => run.run === record.run)) view.runs.push(emptyRun(record.run));
+		patchRun(view, record.run, () => ({ endedAt: record.at, reason: body.reason }));
+		addItem(view, record, 'end', {
+			run: record.run,
+			reason: body.reason,
+			answer: body.answer ?? '',
+			html: htmlOf(record),
+			failure: body.failure ?? null,
+			tools: body.tools ?? [],
+			turns: body.turns ?? 0,
+			usage: addUsage(noUsage(), body.usage),
+			cost: body.cost ?? null,
+			changes: body.changes ?? null,
+			cutOff: Boolean(body.cut_off),
+			dropped: (body.dropped ?? []).length,
+		});
+		Object.assign(view, {
+			openRun: null,
+			called: false,
+			turn: null,
+			live: null,
+			progress: {},
+			questions: [],
+			lastReason: body.reason,
+		});
+	},
 
-  CallRequested(view, body, record) {
-    view.called = true;
-    patchRun(view, record.run, (known) => ({ calls: known.calls + 1 }));
-    addCall(view, body, record);
-  },
+	CallRequested(view, body, record) {
+		view.called = true;
+		patchRun(view, record.run, (known) => ({ calls: known.calls + 1 }));
+		addCall(view, body, record);
+	},
 
-  Undone(view, body, record) {
-    addLine(view, record, 'undo', { undo: body.undo, leftAlone: body.left_alone ?? {} });
-  },
+	Undone(view, body, record) {
+		addLine(view, record, 'undo', { undo: body.undo, leftAlone: body.left_alone ?? {} });
+	},
 };

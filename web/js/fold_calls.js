@@ -2,97 +2,116 @@
 
 // Returns the run and turn in the id of a call: 2.3.0 is the first call of turn 3 of run 2.
 export function placeOf(id) {
-  const [run, turn] = id.split('.').map(Number);
-  return { run, turn };
+	const [run, turn] = id.split('.').map(Number);
+	return { run, turn };
 }
 
 export function addCall(view, body, record) {
-  const { provider_id: _provider, raw: _raw, effect_id: _effect, call: id, ...fields } = body;
-  const call = { id, ...fields, state: 'requested', requestedAt: record.at };
-  const last = view.items.at(-1);
-  if (last?.type === 'calls' && last.run === record.run && last.turn === record.turn) {
-    view.items[view.items.length - 1] = { ...last, calls: last.calls.concat(call) };
-  } else {
-    view.items.push({
-      type: 'calls', seq: record.seq, at: record.at, run: record.run ?? null, turn: record.turn ?? null, calls: [call],
-    });
-  }
+	const { provider_id: _provider, raw: _raw, effect_id: _effect, call: id, ...fields } = body;
+	const call = { id, ...fields, state: 'requested', requestedAt: record.at };
+	const last = view.items.at(-1);
+	if (last?.type === 'calls' && last.run === record.run && last.turn === record.turn) {
+		view.items[view.items.length - 1] = { ...last, calls: last.calls.concat(call) };
+	} else {
+		view.items.push({
+			type: 'calls',
+			seq: record.seq,
+			at: record.at,
+			run: record.run ?? null,
+			turn: record.turn ?? null,
+			calls: [call],
+		});
+	}
 }
 
 export function findCall(view, id) {
-  const { run, turn } = placeOf(id);
-  for (let index = view.items.length - 1; index >= 0; index--) {
-    const item = view.items[index];
-    if (item.type !== 'calls' || item.run !== run || item.turn !== turn) continue;
-    const place = item.calls.findIndex((call) => call.id === id);
-    if (place >= 0) return { index, place, call: item.calls[place] };
-  }
-  return null;
+	const { run, turn } = placeOf(id);
+	for (let index = view.items.length - 1; index >= 0; index--) {
+		const item = view.items[index];
+		if (item.type !== 'calls' || item.run !== run || item.turn !== turn) continue;
+		const place = item.calls.findIndex((call) => call.id === id);
+		if (place >= 0) return { index, place, call: item.calls[place] };
+	}
+	return null;
 }
 
 // Changes a call; where its request is not loaded the fields are kept until it is.
 export function patchCall(view, id, fields) {
-  const found = findCall(view, id);
-  if (!found) {
-    view.loose = { ...view.loose, [id]: { ...view.loose[id], ...fields } };
-    return;
-  }
-  const item = view.items[found.index];
-  const calls = item.calls.slice();
-  calls[found.place] = { ...found.call, ...fields };
-  view.items[found.index] = { ...item, calls };
+	const found = findCall(view, id);
+	if (!found) {
+		view.loose = { ...view.loose, [id]: { ...view.loose[id], ...fields } };
+		return;
+	}
+	const item = view.items[found.index];
+	const calls = item.calls.slice();
+	calls[found.place] = { ...found.call, ...fields };
+	view.items[found.index] = { ...item, calls };
 }
 
 export function changeKind({ was, now }) {
-  if (was?.is === 'absent') return 'created';
-  return now?.is === 'absent' ? 'deleted' : 'changed';
+	if (was?.is === 'absent') return 'created';
+	return now?.is === 'absent' ? 'deleted' : 'changed';
 }
 
 function finishedFields(body, record) {
-  const fields = { state: 'finished', outcome: body.outcome, text: body.text ?? '', tookMs: body.took_ms ?? 0, finishedAt: record.at };
-  for (const name of ['cut', 'exit', 'origin', 'remedy', 'structured', 'images']) {
-    if (body[name] !== undefined) fields[name] = body[name];
-  }
-  if (body.answered_from !== undefined) fields.answeredFrom = body.answered_from;
-  return fields;
+	const fields = {
+		state: 'finished',
+		outcome: body.outcome,
+		text: body.text ?? '',
+		tookMs: body.took_ms ?? 0,
+		finishedAt: record.at,
+	};
+	for (const name of ['cut', 'exit', 'origin', 'remedy', 'structured', 'images']) {
+		if (body[name] !== undefined) fields[name] = body[name];
+	}
+	if (body.answered_from !== undefined) fields.answeredFrom = body.answered_from;
+	return fields;
 }
 
 export const callRecords = {
-  CallStarted(view, body, record) {
-    const edited = body.arguments === undefined ? {} : { arguments: body.arguments, edited: true };
-    patchCall(view, body.call, { state: 'running', startedAt: record.at, ...edited });
-  },
+	CallStarted(view, body, record) {
+		const edited = body.arguments === undefined ? {} : { arguments: body.arguments, edited: true };
+		patchCall(view, body.call, { state: 'running', startedAt: record.at, ...edited });
+	},
 
-  CallPaused(view, body) {
-    patchCall(view, body.call, { state: 'paused' });
-  },
+	CallPaused(view, body) {
+		patchCall(view, body.call, { state: 'paused' });
+	},
 
-  CallSettled(view, body, record) {
-    patchCall(view, body.call, { settlement: body.settlement });
-    view.items.push({
-      type: 'line', seq: record.seq, at: record.at, what: 'settled', run: record.run ?? null, call: body.call,
-      settlement: body.settlement,
-    });
-  },
+	CallSettled(view, body, record) {
+		patchCall(view, body.call, { settlement: body.settlement });
+		view.items.push({
+			type: 'line',
+			seq: record.seq,
+			at: record.at,
+			what: 'settled',
+			run: record.run ?? null,
+			call: body.call,
+			settlement: body.settlement,
+		});
+	},
 
-  CallFinished(view, body, record) {
-    patchCall(view, body.call, finishedFields(body, record));
-    if (view.progress[body.call] !== undefined) {
-      const { [body.call]: _done, ...rest } = view.progress;
-      view.progress = rest;
-    }
-  },
+	CallFinished(view, body, record) {
+		patchCall(view, body.call, finishedFields(body, record));
+		if (view.progress[body.call] !== undefined) {
+			const { [body.call]: _done, ...rest } = view.progress;
+			view.progress = rest;
+		}
+	},
 
-  FilesChanged(view, body) {
-    const changes = Object.entries(body.changes ?? {}).map(([path, change]) => ({ path, change: changeKind(change) }));
-    if (changes.length > 0) patchCall(view, body.call, { changes });
-    for (const change of changes) view.files.push({ ...change, call: body.call });
-  },
+	FilesChanged(view, body) {
+		const changes = Object.entries(body.changes ?? {}).map(([path, change]) => ({ path, change: changeKind(change) }));
+		if (changes.length > 0) patchCall(view, body.call, { changes });
+		for (const change of changes) view.files.push({ ...change, call: body.call });
+	},
 
-  // What was undone can be done again: an undo of an undo puts the call's changes back.
-  UndoStarted(view, body) {
-    if (body.of.call) patchCall(view, body.of.call, { undone: true, undo: body.undo });
-    const redone = body.of.undo === undefined ? null : view.items.flatMap((item) => item.calls ?? []).find((call) => call.undo === body.of.undo);
-    if (redone) patchCall(view, redone.id, { undone: false });
-  },
+	// What was undone can be done again: an undo of an undo puts the call's changes back.
+	UndoStarted(view, body) {
+		if (body.of.call) patchCall(view, body.of.call, { undone: true, undo: body.undo });
+		const redone =
+			body.of.undo === undefined
+				? null
+				: view.items.flatMap((item) => item.calls ?? []).find((call) => call.undo === body.of.undo);
+		if (redone) patchCall(view, redone.id, { undone: false });
+	},
 };

@@ -6,76 +6,87 @@
 const PROGRESS_KEPT = 20000;
 
 export function freshLive(run, turn, attempt) {
-  return {
-    run, turn, attempt, text: '', textBytes: 0, thinking: '', thinkingBytes: 0, thinkingNow: false, thinkingFrom: null,
-    thinkingMs: null, calls: [], waiting: null,
-  };
+	return {
+		run,
+		turn,
+		attempt,
+		text: '',
+		textBytes: 0,
+		thinking: '',
+		thinkingBytes: 0,
+		thinkingNow: false,
+		thinkingFrom: null,
+		thinkingMs: null,
+		calls: [],
+		waiting: null,
+	};
 }
 
 export function applyDelta(view, delta) {
-  if (delta.kind === 'CallDelta' && delta.attempt === 0) return addProgress(view, delta.body);
-  if (view.openRun !== null && delta.run < view.openRun) return;
-  if (delta.kind === 'Waiting') return note(view, delta, { waiting: delta.body });
-  const live = liveFor(view, delta);
-  if (!live) return;
-  const add = streams[delta.kind];
-  if (add) view.live = add(live, delta);
+	if (delta.kind === 'CallDelta' && delta.attempt === 0) return addProgress(view, delta.body);
+	if (view.openRun !== null && delta.run < view.openRun) return;
+	if (delta.kind === 'Waiting') return note(view, delta, { waiting: delta.body });
+	const live = liveFor(view, delta);
+	if (!live) return;
+	const add = streams[delta.kind];
+	if (add) view.live = add(live, delta);
 }
 
 // Returns the live reply that the delta belongs to; null where a record has replaced it or a later attempt took over.
 function liveFor(view, delta) {
-  const known = view.live;
-  const replied = view.items.findLast((item) => item.type === 'reply');
-  if (replied && (replied.run > delta.run || (replied.run === delta.run && replied.turn >= delta.turn))) return null;
-  if (!known || known.run !== delta.run || known.turn !== delta.turn) {
-    if (known && (known.run > delta.run || (known.run === delta.run && known.turn > delta.turn))) return null;
-    return freshLive(delta.run, delta.turn, delta.attempt);
-  }
-  if (known.attempt > delta.attempt) return null;
-  return known.attempt === delta.attempt ? known : { ...freshLive(delta.run, delta.turn, delta.attempt) };
+	const known = view.live;
+	const replied = view.items.findLast((item) => item.type === 'reply');
+	if (replied && (replied.run > delta.run || (replied.run === delta.run && replied.turn >= delta.turn))) return null;
+	if (!known || known.run !== delta.run || known.turn !== delta.turn) {
+		if (known && (known.run > delta.run || (known.run === delta.run && known.turn > delta.turn))) return null;
+		return freshLive(delta.run, delta.turn, delta.attempt);
+	}
+	if (known.attempt > delta.attempt) return null;
+	return known.attempt === delta.attempt ? known : { ...freshLive(delta.run, delta.turn, delta.attempt) };
 }
 
 function note(view, delta, fields) {
-  view.live = { ...(view.live ?? freshLive(delta.run, delta.turn, delta.attempt)), ...fields };
+	view.live = { ...(view.live ?? freshLive(delta.run, delta.turn, delta.attempt)), ...fields };
 }
 
 function addProgress(view, { call, text }) {
-  const whole = (view.progress[call] ?? '') + text;
-  view.progress = { ...view.progress, [call]: whole.slice(-PROGRESS_KEPT) };
+	const whole = (view.progress[call] ?? '') + text;
+	view.progress = { ...view.progress, [call]: whole.slice(-PROGRESS_KEPT) };
 }
 
 const streams = {
-  TextDelta(live, delta) {
-    const { text, bytes } = appended(live.text, live.textBytes, delta);
-    return { ...live, text, textBytes: bytes, waiting: null };
-  },
+	TextDelta(live, delta) {
+		const { text, bytes } = appended(live.text, live.textBytes, delta);
+		return { ...live, text, textBytes: bytes, waiting: null };
+	},
 
-  ThinkingStarted(live, delta) {
-    return { ...live, thinkingNow: true, thinkingFrom: delta.received ?? null, waiting: null };
-  },
+	ThinkingStarted(live, delta) {
+		return { ...live, thinkingNow: true, thinkingFrom: delta.received ?? null, waiting: null };
+	},
 
-  ThinkingEnded(live, delta) {
-    const from = live.thinkingFrom;
-    const took = from !== null && delta.received !== undefined ? (live.thinkingMs ?? 0) + delta.received - from : live.thinkingMs;
-    return { ...live, thinkingNow: false, thinkingFrom: null, thinkingMs: took };
-  },
+	ThinkingEnded(live, delta) {
+		const from = live.thinkingFrom;
+		const took =
+			from !== null && delta.received !== undefined ? (live.thinkingMs ?? 0) + delta.received - from : live.thinkingMs;
+		return { ...live, thinkingNow: false, thinkingFrom: null, thinkingMs: took };
+	},
 
-  ThinkingDelta(live, delta) {
-    const { text, bytes } = appended(live.thinking, live.thinkingBytes, delta);
-    return { ...live, thinking: text, thinkingBytes: bytes, thinkingNow: true, waiting: null };
-  },
+	ThinkingDelta(live, delta) {
+		const { text, bytes } = appended(live.thinking, live.thinkingBytes, delta);
+		return { ...live, thinking: text, thinkingBytes: bytes, thinkingNow: true, waiting: null };
+	},
 
-  CallDelta(live, delta) {
-    const { call: id, name } = delta.body;
-    const known = live.calls.find((call) => call.id === id) ?? { id, name: '', text: '', bytes: 0 };
-    const { text, bytes } = appended(known.text, known.bytes, delta);
-    const call = { id, name: name ?? known.name, text, bytes };
-    return { ...live, calls: live.calls.filter((one) => one.id !== id).concat(call), waiting: null };
-  },
+	CallDelta(live, delta) {
+		const { call: id, name } = delta.body;
+		const known = live.calls.find((call) => call.id === id) ?? { id, name: '', text: '', bytes: 0 };
+		const { text, bytes } = appended(known.text, known.bytes, delta);
+		const call = { id, name: name ?? known.name, text, bytes };
+		return { ...live, calls: live.calls.filter((one) => one.id !== id).concat(call), waiting: null };
+	},
 
-  Cleared(live) {
-    return freshLive(live.run, live.turn, live.attempt);
-  },
+	Cleared(live) {
+		return freshLive(live.run, live.turn, live.attempt);
+	},
 };
 
 const encoder = new TextEncoder();
@@ -83,15 +94,15 @@ const decoder = new TextDecoder();
 
 // Returns the text with the part of the fragment that is new.
 function appended(text, bytes, delta) {
-  const fragment = delta.body.text;
-  const length = byteLength(fragment);
-  const known = bytes - delta.offset;
-  if (known <= 0) return { text: text + fragment, bytes: delta.offset + length };
-  if (known >= length) return { text, bytes };
-  const rest = decoder.decode(encoder.encode(fragment).subarray(known));
-  return { text: text + rest, bytes: delta.offset + length };
+	const fragment = delta.body.text;
+	const length = byteLength(fragment);
+	const known = bytes - delta.offset;
+	if (known <= 0) return { text: text + fragment, bytes: delta.offset + length };
+	if (known >= length) return { text, bytes };
+	const rest = decoder.decode(encoder.encode(fragment).subarray(known));
+	return { text: text + rest, bytes: delta.offset + length };
 }
 
 export function byteLength(text) {
-  return /^[\x00-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
+	return /^[\x00-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
 }

@@ -2,29 +2,48 @@
 
 // Shown in the list of keys, in this order.
 export const KEYS = [
-  ['?', 'keys'], ['/', 'search'], ['n', 'new'], ['j', 'next'], ['k', 'previous'], ['Ctrl K', 'palette'],
-  ['Enter', 'send'], ['Shift Enter', 'line'], ['Esc', 'stop'], ['1 – 5', 'answer'], ['[', 'rail'], [']', 'panel'],
-  ['e', 'edit'], ['End', 'end'],
+	['?', 'keys'],
+	['/', 'search'],
+	['n', 'new'],
+	['j', 'next'],
+	['k', 'previous'],
+	['Ctrl K', 'palette'],
+	['Enter', 'send'],
+	['Shift Enter', 'line'],
+	['Esc', 'stop'],
+	['1 – 5', 'answer'],
+	['[', 'rail'],
+	[']', 'panel'],
+	['e', 'edit'],
+	['End', 'end'],
 ];
 
 const PLAIN = {
-  '?': 'keys', '/': 'search', n: 'new', j: 'next', k: 'previous', '[': 'rail', ']': 'panel', e: 'edit', End: 'end',
+	'?': 'keys',
+	'/': 'search',
+	n: 'new',
+	j: 'next',
+	k: 'previous',
+	'[': 'rail',
+	']': 'panel',
+	e: 'edit',
+	End: 'end',
 };
 
 // press: {key, ctrl, meta, alt, typing, composing}; page: {asking, running, overlay}
 export function actionFor(press, page) {
-  if (press.composing) return null;
-  if ((press.ctrl || press.meta) && !press.alt && press.key.toLowerCase() === 'k') return { name: 'palette' };
-  if (press.ctrl || press.meta || press.alt) return null;
-  if (page.overlay) return null;
-  if (press.key === 'Escape') return escape(press, page);
-  if (press.typing) return null;
-  if (page.asking && /^[1-5]$/.test(press.key)) return { name: 'answer', number: Number(press.key) };
-  return PLAIN[press.key] ? { name: PLAIN[press.key] } : null;
+	if (press.composing) return null;
+	if ((press.ctrl || press.meta) && !press.alt && press.key.toLowerCase() === 'k') return { name: 'palette' };
+	if (press.ctrl || press.meta || press.alt) return null;
+	if (page.overlay) return null;
+	if (press.key === 'Escape') return escape(press, page);
+	if (press.typing) return null;
+	if (page.asking && /^[1-5]$/.test(press.key)) return { name: 'answer', number: Number(press.key) };
+	return PLAIN[press.key] ? { name: PLAIN[press.key] } : null;
 }
 
 function escape(press, page) {
-  if (page.drawer) return { name: 'close' };
-  if (page.running) return { name: 'stop' };
-  return press.typing ? { name: 'leave' } : null;
+	if (page.drawer) return { name: 'close' };
+	if (page.running) return { name: 'stop' };
+	return press.typing ? { name: 'leave' } : null;
 }

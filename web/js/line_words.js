@@ -6,39 +6,55 @@ import { t } from './words.js';
 const list = (values) => values.join(', ');
 
 function nudgeWords(item) {
-  const fault = item.faults[0];
-  const cause = typeof item.why === 'object' ? item.why.reply : item.why;
-  const why = fault ? t(`fault.${fault.is}`, { names: list(fault.files ?? fault.steps ?? []) }) : t(`nudge.${cause}`);
-  return t('line.nudge', { why });
+	const fault = item.faults[0];
+	const cause = typeof item.why === 'object' ? item.why.reply : item.why;
+	const why = fault ? t(`fault.${fault.is}`, { names: list(fault.files ?? fault.steps ?? []) }) : t(`nudge.${cause}`);
+	return t('line.nudge', { why });
 }
 
 function retryWords(item) {
-  const values = { n: item.attempt, model: item.model, why: item.failure?.message ?? '' };
-  return item.next.do === 'end' ? t('line.retry.end', values) : t(`line.retry.${item.next.do}`, values);
+	const values = { n: item.attempt, model: item.model, why: item.failure?.message ?? '' };
+	return item.next.do === 'end' ? t('line.retry.end', values) : t(`line.retry.${item.next.do}`, values);
 }
 
 const sentences = {
-  nudge: (item) => ({ words: nudgeWords(item) }),
-  retry: (item) => ({ words: retryWords(item), tone: 'warn' }),
-  model_switch: (item) => ({ words: t('line.model_switch', { model: item.next.model, why: item.failure?.message ?? '' }), tone: 'warn' }),
-  model_change: (item) => ({ words: t('line.model_change', { model: item.models[0] }) }),
-  retried: (item) => ({ words: t('line.retried', { n: item.retryOf }) }),
-  resume: (item) => ({ words: t('line.resume', { seq: count(item.seq) }) }),
-  compaction: (item) => ({ words: t(`line.compaction.${item.method}`) }),
-  withheld: (item) => ({ words: t(`line.withheld.${item.cause}`, { tool: item.tool.replace(/^local\./, '') }), tone: 'warn' }),
-  cancel: (item) => ({ words: t(`line.cancel.${item.by}`) }),
-  settled: (item) => ({ words: t(`line.settled.${item.settlement}`, { call: item.call }), tone: 'warn' }),
-  answer: (item) => ({ words: item.by === 'expiry' ? t('line.expired', { answer: t(`answered.${item.option}`) }) : t('line.answer', { answer: t(`answered.${item.option}`) }) + (item.rule ? ` (${item.rule})` : '') }),
-  step_started: (item) => ({ words: t('line.step_started', { n: item.step + 1 }) }),
-  step_ended: (item) => ({ words: t('line.step_ended', { reason: t(`end.${item.reason}`), answer: item.answer.slice(0, 160) }) }),
-  without_servers: (item) => ({ words: t('line.without_servers', { names: list(item.servers) }), tone: 'warn' }),
-  input_cut: (item) => ({ words: t('line.input_cut', { read: count(item.read), counted: count(item.counted) }), tone: 'danger' }),
-  undo: () => ({ words: t('line.undo') }),
-  imported: () => ({ words: t('line.imported') }),
-  forked: (item) => ({ words: t('line.forked', { seq: count(item.from.seq) }) }),
-  unknown: (item) => ({ words: t('line.unknown', { kind: item.kind }), tone: 'warn' }),
+	nudge: (item) => ({ words: nudgeWords(item) }),
+	retry: (item) => ({ words: retryWords(item), tone: 'warn' }),
+	model_switch: (item) => ({
+		words: t('line.model_switch', { model: item.next.model, why: item.failure?.message ?? '' }),
+		tone: 'warn',
+	}),
+	model_change: (item) => ({ words: t('line.model_change', { model: item.models[0] }) }),
+	retried: (item) => ({ words: t('line.retried', { n: item.retryOf }) }),
+	resume: (item) => ({ words: t('line.resume', { seq: count(item.seq) }) }),
+	compaction: (item) => ({ words: t(`line.compaction.${item.method}`) }),
+	withheld: (item) => ({
+		words: t(`line.withheld.${item.cause}`, { tool: item.tool.replace(/^local\./, '') }),
+		tone: 'warn',
+	}),
+	cancel: (item) => ({ words: t(`line.cancel.${item.by}`) }),
+	settled: (item) => ({ words: t(`line.settled.${item.settlement}`, { call: item.call }), tone: 'warn' }),
+	answer: (item) => ({
+		words:
+			item.by === 'expiry'
+				? t('line.expired', { answer: t(`answered.${item.option}`) })
+				: t('line.answer', { answer: t(`answered.${item.option}`) }) + (item.rule ? ` (${item.rule})` : ''),
+	}),
+	step_started: (item) => ({ words: t('line.step_started', { n: item.step + 1 }) }),
+	step_ended: (item) => ({
+		words: t('line.step_ended', { reason: t(`end.${item.reason}`), answer: item.answer.slice(0, 160) }),
+	}),
+	without_servers: (item) => ({ words: t('line.without_servers', { names: list(item.servers) }), tone: 'warn' }),
+	input_cut: (item) => ({
+		words: t('line.input_cut', { read: count(item.read), counted: count(item.counted) }),
+		tone: 'danger',
+	}),
+	undo: () => ({ words: t('line.undo') }),
+	imported: () => ({ words: t('line.imported') }),
+	forked: (item) => ({ words: t('line.forked', { seq: count(item.from.seq) }) }),
+	unknown: (item) => ({ words: t('line.unknown', { kind: item.kind }), tone: 'warn' }),
 };
 
 export function lineOf(item) {
-  return (sentences[item.what] ?? sentences.unknown)(item);
+	return (sentences[item.what] ?? sentences.unknown)(item);
 }

@@ -17,79 +17,139 @@ const narrow = (width) => matchMedia(`(max-width: ${width}px)`).matches;
 
 // Rail and panel fold away, or slide over the page where there is no room beside it.
 function toggle(name, width) {
-  const body = document.body;
-  if (narrow(width)) {
-    const open = body.classList.toggle(`${name}-drawer`);
-    byId('veil').hidden = !open;
-    if (open) byId(name).querySelector('button, a, input').focus();
-    else byId('composer-text').focus();
-    return;
-  }
-  remember(`no-${name}`, body.classList.toggle(`no-${name}`) || null);
-  run('redraw');
+	const body = document.body;
+	if (narrow(width)) {
+		const open = body.classList.toggle(`${name}-drawer`);
+		byId('veil').hidden = !open;
+		if (open) byId(name).querySelector('button, a, input').focus();
+		else byId('composer-text').focus();
+		return;
+	}
+	remember(`no-${name}`, body.classList.toggle(`no-${name}`) || null);
+	run('redraw');
 }
 
 function closeDrawers() {
-  document.body.classList.remove('rail-drawer', 'panel-drawer');
-  byId('veil').hidden = true;
-  byId('composer-text').focus();
+	document.body.classList.remove('rail-drawer', 'panel-drawer');
+	byId('veil').hidden = true;
+	byId('composer-text').focus();
 }
 
 function step(by) {
-  const rows = page.sessions;
-  const next = rows[Math.max(0, Math.min(rows.length - 1, rows.findIndex((row) => row.id === page.row?.id) + by))];
-  if (next) goTo(sessionRoute(next.id));
+	const rows = page.sessions;
+	const next = rows[Math.max(0, Math.min(rows.length - 1, rows.findIndex((row) => row.id === page.row?.id) + by))];
+	if (next) goTo(sessionRoute(next.id));
 }
 
 function showKeys() {
-  return ask({ title: t('keys.title'), no: t('close'), body: [h('dl.keys', null, KEYS.flatMap(([key, name]) => [h('dt', null, key.split(' ').map((part) => h('kbd', null, part))), h('dd', null, t(`key.${name}`))]))] });
+	return ask({
+		title: t('keys.title'),
+		no: t('close'),
+		body: [
+			h(
+				'dl.keys',
+				null,
+				KEYS.flatMap(([key, name]) => [
+					h(
+						'dt',
+						null,
+						key.split(' ').map((part) => h('kbd', null, part)),
+					),
+					h('dd', null, t(`key.${name}`)),
+				]),
+			),
+		],
+	});
 }
 
 function paletteEntries() {
-  const entry = (label, name, key, ...values) => ({ label, key, run: () => run(name, ...values) });
-  const row = page.row;
-  const here = row ? [
-    entry(t('action.stop'), 'stop', 'Esc'), entry(t('action.edit'), 'edit', 'e'), entry(t('action.retry'), 'retry'), entry(t('action.fork'), 'fork'),
-    entry(t('action.undo'), 'undo'), entry(t('action.compact'), 'compact'), { label: t('action.rename'), run: () => editTitle(row) },
-    entry(t(row.pinned ? 'action.unpin' : 'action.pin'), 'pin', null, row), entry(t(row.archived ? 'action.unarchive' : 'action.archive'), 'archive', null, row),
-    entry(t('action.export'), 'export'), entry(t('action.delete'), 'delete', null, row),
-  ] : [];
-  const themes = ['auto', 'light', 'dark'].map((name) => ({ label: `${t('settings.theme')}: ${t(`theme.${name}`)}`, run: () => window.theme.set(name) }));
-  return [
-    entry(t('action.new'), 'new', 'n'), ...here, entry(t('rail.search'), 'search', '/'), entry(t('action.import'), 'import'), entry(t('rail.usage'), 'usage'),
-    entry(t('rail.settings'), 'settings'), entry(t('rail.toggle'), 'rail', '['), entry(t('panel.toggle'), 'panel', ']'), entry(t('action.keys'), 'keys', '?'),
-    { label: t('settings.notify'), run: () => allowNotifications(true) }, ...themes,
-    ...page.sessions.map((one) => ({ label: t('palette.session', { name: nameOf(one) }), run: () => goTo(sessionRoute(one.id)) })),
-  ];
+	const entry = (label, name, key, ...values) => ({ label, key, run: () => run(name, ...values) });
+	const row = page.row;
+	const here = row
+		? [
+				entry(t('action.stop'), 'stop', 'Esc'),
+				entry(t('action.edit'), 'edit', 'e'),
+				entry(t('action.retry'), 'retry'),
+				entry(t('action.fork'), 'fork'),
+				entry(t('action.undo'), 'undo'),
+				entry(t('action.compact'), 'compact'),
+				{ label: t('action.rename'), run: () => editTitle(row) },
+				entry(t(row.pinned ? 'action.unpin' : 'action.pin'), 'pin', null, row),
+				entry(t(row.archived ? 'action.unarchive' : 'action.archive'), 'archive', null, row),
+				entry(t('action.export'), 'export'),
+				entry(t('action.delete'), 'delete', null, row),
+			]
+		: [];
+	const themes = ['auto', 'light', 'dark'].map((name) => ({
+		label: `${t('settings.theme')}: ${t(`theme.${name}`)}`,
+		run: () => window.theme.set(name),
+	}));
+	return [
+		entry(t('action.new'), 'new', 'n'),
+		...here,
+		entry(t('rail.search'), 'search', '/'),
+		entry(t('action.import'), 'import'),
+		entry(t('rail.usage'), 'usage'),
+		entry(t('rail.settings'), 'settings'),
+		entry(t('rail.toggle'), 'rail', '['),
+		entry(t('panel.toggle'), 'panel', ']'),
+		entry(t('action.keys'), 'keys', '?'),
+		{ label: t('settings.notify'), run: () => allowNotifications(true) },
+		...themes,
+		...page.sessions.map((one) => ({
+			label: t('palette.session', { name: nameOf(one) }),
+			run: () => goTo(sessionRoute(one.id)),
+		})),
+	];
 }
 
 export function definePageActions({ list, card, composer }) {
-  for (const name of ['rail', 'panel']) if (remembered(`no-${name}`)) document.body.classList.add(`no-${name}`);
-  define('rail', () => toggle('rail', 699));
-  define('panel', () => toggle('panel', 1099));
-  define('close', closeDrawers);
-  byId('veil').addEventListener('click', closeDrawers);
-  define('new', () => { goTo('#/new'); composer.text.focus(); });
-  define('usage', () => goTo('#/usage'));
-  define('settings', () => goTo('#/settings'));
-  define('search', () => { if (narrow(699) && !document.body.classList.contains('rail-drawer')) run('rail'); list.input.focus(); });
-  define('next', () => step(1));
-  define('previous', () => step(-1));
-  define('keys', showKeys);
-  define('palette', () => { if (!byId('palette').open && !byId('dialog').open) openPalette(paletteEntries()); });
-  define('end', () => run('show end'));
-  define('leave', () => { document.activeElement.blur(); byId('conversation').focus({ preventScroll: true }); });
+	for (const name of ['rail', 'panel']) if (remembered(`no-${name}`)) document.body.classList.add(`no-${name}`);
+	define('rail', () => toggle('rail', 699));
+	define('panel', () => toggle('panel', 1099));
+	define('close', closeDrawers);
+	byId('veil').addEventListener('click', closeDrawers);
+	define('new', () => {
+		goTo('#/new');
+		composer.text.focus();
+	});
+	define('usage', () => goTo('#/usage'));
+	define('settings', () => goTo('#/settings'));
+	define('search', () => {
+		if (narrow(699) && !document.body.classList.contains('rail-drawer')) run('rail');
+		list.input.focus();
+	});
+	define('next', () => step(1));
+	define('previous', () => step(-1));
+	define('keys', showKeys);
+	define('palette', () => {
+		if (!byId('palette').open && !byId('dialog').open) openPalette(paletteEntries());
+	});
+	define('end', () => run('show end'));
+	define('leave', () => {
+		document.activeElement.blur();
+		byId('conversation').focus({ preventScroll: true });
+	});
 
-  addEventListener('keydown', (event) => {
-    const press = { key: event.key, ctrl: event.ctrlKey, meta: event.metaKey, alt: event.altKey, typing: isTyping(event.target), composing: event.isComposing };
-    const state = {
-      asking: !byId('question').hidden, running: page.feed?.view.openRun !== null && Boolean(page.feed), overlay: Boolean(document.querySelector('dialog[open], .menu')),
-      drawer: document.body.matches('.rail-drawer, .panel-drawer'),
-    };
-    const action = actionFor(press, state);
-    if (!action) return;
-    event.preventDefault();
-    if (action.name === 'answer') card.press(action.number);
-    else run(action.name);
-  });
+	addEventListener('keydown', (event) => {
+		const press = {
+			key: event.key,
+			ctrl: event.ctrlKey,
+			meta: event.metaKey,
+			alt: event.altKey,
+			typing: isTyping(event.target),
+			composing: event.isComposing,
+		};
+		const state = {
+			asking: !byId('question').hidden,
+			running: page.feed?.view.openRun !== null && Boolean(page.feed),
+			overlay: Boolean(document.querySelector('dialog[open], .menu')),
+			drawer: document.body.matches('.rail-drawer, .panel-drawer'),
+		};
+		const action = actionFor(press, state);
+		if (!action) return;
+		event.preventDefault();
+		if (action.name === 'answer') card.press(action.number);
+		else run(action.name);
+	});
 }

@@ -17,142 +17,217 @@ const subjectOf = (kind) => (kind.about === 'step' ? subjectOf(kind.subject) : k
 
 // The answers with their keys. For an approval a key always means the same answer. Pure.
 export function answersOf(question) {
-  const offered = ORDER.filter((option) => question.options.includes(option));
-  const approval = subjectOf(question.kind).about === 'approval';
-  return offered.map((option, index) => ({ option, key: approval ? APPROVAL_KEYS[option] : index + 1 }));
+	const offered = ORDER.filter((option) => question.options.includes(option));
+	const approval = subjectOf(question.kind).about === 'approval';
+	return offered.map((option, index) => ({ option, key: approval ? APPROVAL_KEYS[option] : index + 1 }));
 }
 
 export class QuestionCard {
-  constructor({ onAnswer }) {
-    this.onAnswer = onAnswer;
-    this.root = byId('question');
-    this.question = null;
-    setInterval(() => this.showTimeLeft(), 1000);
-    this.root.addEventListener('keydown', (event) => this.leave(event));
-  }
+	constructor({ onAnswer }) {
+		this.onAnswer = onAnswer;
+		this.root = byId('question');
+		this.question = null;
+		setInterval(() => this.showTimeLeft(), 1000);
+		this.root.addEventListener('keydown', (event) => this.leave(event));
+	}
 
-  show(view) {
-    const question = view?.questions[0] ?? null;
-    if (question && question === this.question) return;
-    const had = this.root.contains(document.activeElement);
-    this.question = question;
-    this.root.hidden = !question;
-    this.root.replaceChildren();
-    if (question) this.draw(question, view);
-    if (had) (question ? this.root.querySelector('button') : byId('composer-text')).focus();
-  }
+	show(view) {
+		const question = view?.questions[0] ?? null;
+		if (question && question === this.question) return;
+		const had = this.root.contains(document.activeElement);
+		this.question = question;
+		this.root.hidden = !question;
+		this.root.replaceChildren();
+		if (question) this.draw(question, view);
+		if (had) (question ? this.root.querySelector('button') : byId('composer-text')).focus();
+	}
 
-  draw(question, view) {
-    const subject = subjectOf(question.kind);
-    const call = subject.call ? findCall(view, subject.call)?.call : null;
-    this.call = call;
-    this.more = h('div.fields');
-    const title = question.preview?.title ?? question.elicitation?.message ?? t(`ask.${subject.about}`);
-    const rule = question.options.includes('always') && question.preview?.rule;
-    this.root.setAttribute('aria-label', t('ask.label'));
-    this.root.append(...[
-      h('div.row', null, h('h2.grow', null, withCode(title)), this.left = h('span.left.small.muted')),
-      h('p.asks', null, [title !== t(`ask.${subject.about}`) && t(`ask.${subject.about}`), question.elicitation && t('ask.from', { name: visibleLine(question.elicitation.from) }), call && !question.preview && `${toolName(call)}:`, view.questions.length > 1 && t('ask.more', { n: view.questions.length - 1 })].filter(Boolean).join(' '), ' ', becauseWords(question, call)),
-      this.preview(question, call),
-      this.fields(question, subject),
-      this.more,
-      h('div.answers', null, answersOf(question).map(({ option, key }) => this.answerButton(question, option, key))),
-      rule && h('p.tiny.muted.always', null, t('ask.always_writes'), ' ', h('code', null, visibleLine(rule))),
-    ].filter(Boolean));
-    this.showTimeLeft();
-  }
+	draw(question, view) {
+		const subject = subjectOf(question.kind);
+		const call = subject.call ? findCall(view, subject.call)?.call : null;
+		this.call = call;
+		this.more = h('div.fields');
+		const title = question.preview?.title ?? question.elicitation?.message ?? t(`ask.${subject.about}`);
+		const rule = question.options.includes('always') && question.preview?.rule;
+		this.root.setAttribute('aria-label', t('ask.label'));
+		this.root.append(
+			...[
+				h('div.row', null, h('h2.grow', null, withCode(title)), (this.left = h('span.left.small.muted'))),
+				h(
+					'p.asks',
+					null,
+					[
+						title !== t(`ask.${subject.about}`) && t(`ask.${subject.about}`),
+						question.elicitation && t('ask.from', { name: visibleLine(question.elicitation.from) }),
+						call && !question.preview && `${toolName(call)}:`,
+						view.questions.length > 1 && t('ask.more', { n: view.questions.length - 1 }),
+					]
+						.filter(Boolean)
+						.join(' '),
+					' ',
+					becauseWords(question, call),
+				),
+				this.preview(question, call),
+				this.fields(question, subject),
+				this.more,
+				h(
+					'div.answers',
+					null,
+					answersOf(question).map(({ option, key }) => this.answerButton(question, option, key)),
+				),
+				rule && h('p.tiny.muted.always', null, t('ask.always_writes'), ' ', h('code', null, visibleLine(rule))),
+			].filter(Boolean),
+		);
+		this.showTimeLeft();
+	}
 
-  preview(question, call) {
-    const body = question.preview?.body ?? '';
-    if (looksLikeDiff(body)) return h('div.preview', null, drawDiff(diffLines(body)));
-    const diff = call && diffOfCall(call);
-    if (diff) return h('div.preview', null, drawDiff(diff));
-    const command = call?.arguments?.command;
-    const said = question.preview?.title.includes(command);
-    const shown = typeof command === 'string' ? !said && h('pre.block', { tabindex: 0 }, visibleText(command)) : call && !body && drawArguments(call.arguments ?? {});
-    return h('div.preview', null, shown, body && h('p.asks.plain', null, visibleText(body)));
-  }
+	preview(question, call) {
+		const body = question.preview?.body ?? '';
+		if (looksLikeDiff(body)) return h('div.preview', null, drawDiff(diffLines(body)));
+		const diff = call && diffOfCall(call);
+		if (diff) return h('div.preview', null, drawDiff(diff));
+		const command = call?.arguments?.command;
+		const said = question.preview?.title.includes(command);
+		const shown =
+			typeof command === 'string'
+				? !said && h('pre.block', { tabindex: 0 }, visibleText(command))
+				: call && !body && drawArguments(call.arguments ?? {});
+		return h('div.preview', null, shown, body && h('p.asks.plain', null, visibleText(body)));
+	}
 
-  fields(question, subject) {
-    const wants = question.elicitation?.wants;
-    const message = question.preview && question.elicitation && h('p', null, visibleText(question.elicitation.message));
-    this.form = wants?.form ? formFields(wants.form.schema) : null;
-    if (this.form) return h('div.fields', null, message, this.form);
-    if (wants?.visit) return h('p.small', null, message, t('ask.visit'), ' ', h('a', { href: safeAddress(wants.visit.url), target: '_blank', rel: 'noopener noreferrer' }, visibleLine(wants.visit.url)));
-    if (subject.about === 'purse') return h('p.asks', null, t('ask.raise', { amount: amount(unitOf(subject.limit), subject.raised_to), limit: t(`limit.${subject.limit}`) }));
-    return null;
-  }
+	fields(question, subject) {
+		const wants = question.elicitation?.wants;
+		const message = question.preview && question.elicitation && h('p', null, visibleText(question.elicitation.message));
+		this.form = wants?.form ? formFields(wants.form.schema) : null;
+		if (this.form) return h('div.fields', null, message, this.form);
+		if (wants?.visit)
+			return h(
+				'p.small',
+				null,
+				message,
+				t('ask.visit'),
+				' ',
+				h(
+					'a',
+					{ href: safeAddress(wants.visit.url), target: '_blank', rel: 'noopener noreferrer' },
+					visibleLine(wants.visit.url),
+				),
+			);
+		if (subject.about === 'purse')
+			return h(
+				'p.asks',
+				null,
+				t('ask.raise', {
+					amount: amount(unitOf(subject.limit), subject.raised_to),
+					limit: t(`limit.${subject.limit}`),
+				}),
+			);
+		return null;
+	}
 
-  answerButton(question, option, key) {
-    const about = subjectOf(question.kind).about;
-    const words = ['cycle', 'stuck', 'purse'].includes(about) && ['once', 'no'].includes(option) ? t(`answer.${option}.go_on`) : t(`answer.${option}`);
-    return h(`button${option === 'once' || option === 'submit' ? '.main' : ''}`, { type: 'button', data: { option }, onclick: () => this.choose(option) }, h('kbd', null, String(key)), words);
-  }
+	answerButton(question, option, key) {
+		const about = subjectOf(question.kind).about;
+		const words =
+			['cycle', 'stuck', 'purse'].includes(about) && ['once', 'no'].includes(option)
+				? t(`answer.${option}.go_on`)
+				: t(`answer.${option}`);
+		return h(
+			`button${option === 'once' || option === 'submit' ? '.main' : ''}`,
+			{ type: 'button', data: { option }, onclick: () => this.choose(option) },
+			h('kbd', null, String(key)),
+			words,
+		);
+	}
 
-  press(number) {
-    const found = this.question && answersOf(this.question).find((answer) => answer.key === number);
-    if (found) this.choose(found.option);
-  }
+	press(number) {
+		const found = this.question && answersOf(this.question).find((answer) => answer.key === number);
+		if (found) this.choose(found.option);
+	}
 
-  choose(option) {
-    if (option === 'edit') return this.editArguments();
-    if (option === 'no' && this.call && subjectOf(this.question.kind).about === 'approval') return this.askReason();
-    if (option === 'submit' && this.form) {
-      const content = readForm(this.form);
-      return content && this.onAnswer(this.question, { option, arguments: content });
-    }
-    return this.onAnswer(this.question, { option });
-  }
+	choose(option) {
+		if (option === 'edit') return this.editArguments();
+		if (option === 'no' && this.call && subjectOf(this.question.kind).about === 'approval') return this.askReason();
+		if (option === 'submit' && this.form) {
+			const content = readForm(this.form);
+			return content && this.onAnswer(this.question, { option, arguments: content });
+		}
+		return this.onAnswer(this.question, { option });
+	}
 
-  editArguments() {
-    const area = h('textarea.field', { 'aria-label': t('ask.edit', { tool: toolName(this.call ?? { name: '' }) }), value: JSON.stringify(this.call?.arguments ?? {}, null, 2), spellcheck: 'false' });
-    const problem = h('p.small.danger', { role: 'alert' });
-    const send = () => {
-      try {
-        this.onAnswer(this.question, { option: 'edit', arguments: JSON.parse(area.value) });
-      } catch (error) {
-        problem.textContent = t('ask.not_json', { why: error.message });
-      }
-    };
-    this.more.replaceChildren(area, problem, h('div', null, h('button.main', { type: 'button', onclick: send }, t('ask.run_edited'))));
-    area.focus();
-  }
+	editArguments() {
+		const area = h('textarea.field', {
+			'aria-label': t('ask.edit', { tool: toolName(this.call ?? { name: '' }) }),
+			value: JSON.stringify(this.call?.arguments ?? {}, null, 2),
+			spellcheck: 'false',
+		});
+		const problem = h('p.small.danger', { role: 'alert' });
+		const send = () => {
+			try {
+				this.onAnswer(this.question, { option: 'edit', arguments: JSON.parse(area.value) });
+			} catch (error) {
+				problem.textContent = t('ask.not_json', { why: error.message });
+			}
+		};
+		this.more.replaceChildren(
+			area,
+			problem,
+			h('div', null, h('button.main', { type: 'button', onclick: send }, t('ask.run_edited'))),
+		);
+		area.focus();
+	}
 
-  // "No" needs a second Enter, which may carry a reason for the model.
-  askReason() {
-    const field = h('input.field', { 'aria-label': t('ask.reason'), placeholder: t('ask.reason') });
-    const send = (event) => { event.preventDefault(); this.onAnswer(this.question, field.value.trim() ? { option: 'no', reason: field.value.trim() } : { option: 'no' }); };
-    this.more.replaceChildren(h('form.row', { onsubmit: send }, field, h('button.danger', { type: 'submit' }, t('answer.no'))));
-    field.focus();
-  }
+	// "No" needs a second Enter, which may carry a reason for the model.
+	askReason() {
+		const field = h('input.field', { 'aria-label': t('ask.reason'), placeholder: t('ask.reason') });
+		const send = (event) => {
+			event.preventDefault();
+			this.onAnswer(
+				this.question,
+				field.value.trim() ? { option: 'no', reason: field.value.trim() } : { option: 'no' },
+			);
+		};
+		this.more.replaceChildren(
+			h('form.row', { onsubmit: send }, field, h('button.danger', { type: 'submit' }, t('answer.no'))),
+		);
+		field.focus();
+	}
 
-  // Escape in a field of the card closes the field; it does not stop the run.
-  leave(event) {
-    if (event.key !== 'Escape' || !this.more.contains(event.target)) return;
-    event.stopPropagation();
-    this.more.replaceChildren();
-    this.root.querySelector('.answers button').focus();
-  }
+	// Escape in a field of the card closes the field; it does not stop the run.
+	leave(event) {
+		if (event.key !== 'Escape' || !this.more.contains(event.target)) return;
+		event.stopPropagation();
+		this.more.replaceChildren();
+		this.root.querySelector('.answers button').focus();
+	}
 
-  showTimeLeft() {
-    if (!this.question?.expires || !this.left) return;
-    const ms = new Date(this.question.expires) - Date.now();
-    this.left.textContent = ms > 0 ? t('ask.left', { time: duration(Math.ceil(ms / 1000) * 1000), answer: t(`answered.${this.question.default}`) }) : t('ask.expired');
-    this.left.classList.toggle('warn', ms < 30000);
-  }
+	showTimeLeft() {
+		if (!this.question?.expires || !this.left) return;
+		const ms = new Date(this.question.expires) - Date.now();
+		this.left.textContent =
+			ms > 0
+				? t('ask.left', { time: duration(Math.ceil(ms / 1000) * 1000), answer: t(`answered.${this.question.default}`) })
+				: t('ask.expired');
+		this.left.classList.toggle('warn', ms < 30000);
+	}
 }
 
 // `code` in a heading.
 function withCode(text) {
-  return visibleLine(text).split('`').map((part, index) => (index % 2 === 1 ? h('code', null, part) : part));
+	return visibleLine(text)
+		.split('`')
+		.map((part, index) => (index % 2 === 1 ? h('code', null, part) : part));
 }
 
 function safeAddress(url) {
-  return /^https?:\/\//i.test(url) ? url : '#';
+	return /^https?:\/\//i.test(url) ? url : '#';
 }
 
 function becauseWords(question, call) {
-  const because = question.because ?? call?.because;
-  if (!because) return '';
-  return t(`because.${because.by}`, { rule: visibleLine(because.rule ?? ''), mode: because.mode ?? '', path: visibleLine(because.path ?? '') });
+	const because = question.because ?? call?.because;
+	if (!because) return '';
+	return t(`because.${because.by}`, {
+		rule: visibleLine(because.rule ?? ''),
+		mode: because.mode ?? '',
+		path: visibleLine(because.path ?? ''),
+	});
 }

@@ -12,114 +12,161 @@ import { run } from './actions.js';
 import { t } from './words.js';
 
 const draw = {
-  message: ({ item }) => drawMessage(item),
-  pending: ({ item }) => h('div.message.pending', null, h('div.plain', null, visibleText(item.text)), h('div.tiny.muted', null, t(item.failed ? 'message.failed' : 'message.queued'))),
-  reply: ({ item }) => drawReply(item),
-  calls: ({ item }) => drawCalls(item),
-  line: ({ item }) => drawLine(item),
-  end: (row) => drawEnd(row),
-  live: () => liveParts(),
+	message: ({ item }) => drawMessage(item),
+	pending: ({ item }) =>
+		h(
+			'div.message.pending',
+			null,
+			h('div.plain', null, visibleText(item.text)),
+			h('div.tiny.muted', null, t(item.failed ? 'message.failed' : 'message.queued')),
+		),
+	reply: ({ item }) => drawReply(item),
+	calls: ({ item }) => drawCalls(item),
+	line: ({ item }) => drawLine(item),
+	end: (row) => drawEnd(row),
+	live: () => liveParts(),
 };
 
 export function drawRow(row) {
-  return draw[row.type](row);
+	return draw[row.type](row);
 }
 
 export function prose(html, text) {
-  const element = h(html === null ? 'div.plain' : 'div.prose');
-  if (html === null) element.textContent = visibleText(text);
-  else putServerHtml(element, html);
-  return element;
+	const element = h(html === null ? 'div.plain' : 'div.prose');
+	if (html === null) element.textContent = visibleText(text);
+	else putServerHtml(element, html);
+	return element;
 }
 
 function drawMessage(item) {
-  return h('div.message', null,
-    h('span.unseen', null, t('message.yours')),
-    prose(item.html, item.text),
-    item.attachments.length > 0 && h('div.chips', null, item.attachments.map(attachmentChip)),
-    editButton(item));
+	return h(
+		'div.message',
+		null,
+		h('span.unseen', null, t('message.yours')),
+		prose(item.html, item.text),
+		item.attachments.length > 0 && h('div.chips', null, item.attachments.map(attachmentChip)),
+		editButton(item),
+	);
 }
 
 function editButton(item) {
-  const element = button(t('message.edit'), () => run('edit', item), { kind: 'quiet', shape: 'edit', text: false, data: { key: 'edit' } });
-  element.classList.add('edit');
-  return element;
+	const element = button(t('message.edit'), () => run('edit', item), {
+		kind: 'quiet',
+		shape: 'edit',
+		text: false,
+		data: { key: 'edit' },
+	});
+	element.classList.add('edit');
+	return element;
 }
 
 function attachmentChip(file) {
-  const size = file.width > 0 ? `${file.width} × ${file.height}, ${bytes(file.bytes)}` : bytes(file.bytes);
-  return h('span.chip', null, icon('clip'), h('span.cut', null, visibleLine(file.name || t('message.image'))), h('span.muted', null, size));
+	const size = file.width > 0 ? `${file.width} × ${file.height}, ${bytes(file.bytes)}` : bytes(file.bytes);
+	return h(
+		'span.chip',
+		null,
+		icon('clip'),
+		h('span.cut', null, visibleLine(file.name || t('message.image'))),
+		h('span.muted', null, size),
+	);
 }
 
 function drawReply(item) {
-  return h('div.reply', null,
-    page.me?.demo && h('span.tag', null, t('demo.tag')),
-    item.thinking && drawThinking(item.thinking, item.thinkingMs, item.usage.reasoning),
-    item.text && prose(item.html, item.text),
-    item.partial && h('p.tiny.muted', null, t('reply.partial')));
+	return h(
+		'div.reply',
+		null,
+		page.me?.demo && h('span.tag', null, t('demo.tag')),
+		item.thinking && drawThinking(item.thinking, item.thinkingMs, item.usage.reasoning),
+		item.text && prose(item.html, item.text),
+		item.partial && h('p.tiny.muted', null, t('reply.partial')),
+	);
 }
 
 function drawThinking(text, ms, tokens) {
-  const words = ms ? t('thinking.for', { time: duration(ms) }) : tokens > 0 ? t('thinking.tokens', { n: tokens, count: count(tokens) }) : t('thinking.done');
-  return h('details.thinking', null, h('summary', { data: { key: 'thinking' } }, icon('arrow'), h('span', null, words)), h('div.plain', null, visibleText(text)));
+	const words = ms
+		? t('thinking.for', { time: duration(ms) })
+		: tokens > 0
+			? t('thinking.tokens', { n: tokens, count: count(tokens) })
+			: t('thinking.done');
+	return h(
+		'details.thinking',
+		null,
+		h('summary', { data: { key: 'thinking' } }, icon('arrow'), h('span', null, words)),
+		h('div.plain', null, visibleText(text)),
+	);
 }
 
 function drawLine(item) {
-  const { words, tone } = lineOf(item);
-  return h(`div.thin${tone ? `.${tone}` : ''}`, null, h('span', null, h('time', { datetime: item.at }, clock(item.at)), visibleLine(words)));
+	const { words, tone } = lineOf(item);
+	return h(
+		`div.thin${tone ? `.${tone}` : ''}`,
+		null,
+		h('span', null, h('time', { datetime: item.at }, clock(item.at)), visibleLine(words)),
+	);
 }
 
 // The reply that is being written: its parts stay, and only what is new is added to them.
 function liveParts() {
-  const thinking = h('details.thinking', { hidden: true }, h('summary', { data: { key: 'live-thinking' } }, icon('arrow'), h('span', null, t('thinking.now'))), h('div.plain'));
-  return [
-    h('div.reply.live', null, page.me?.demo && h('span.tag', null, t('demo.tag')), thinking, h('div.prose.text')),
-    h('div.live-calls'),
-    h('div.working', null, h('span.dot.processing'), h('span.words')),
-  ];
+	const thinking = h(
+		'details.thinking',
+		{ hidden: true },
+		h('summary', { data: { key: 'live-thinking' } }, icon('arrow'), h('span', null, t('thinking.now'))),
+		h('div.plain'),
+	);
+	return [
+		h('div.reply.live', null, page.me?.demo && h('span.tag', null, t('demo.tag')), thinking, h('div.prose.text')),
+		h('div.live-calls'),
+		h('div.working', null, h('span.dot.processing'), h('span.words')),
+	];
 }
 
 export function drawLive(element, view) {
-  const live = view.live;
-  const said = ['plan', 'route', 'summary', 'title'].includes(view.turn?.mode) ? '' : live?.text ?? '';
-  const thinking = element.querySelector('.thinking');
-  thinking.hidden = !live?.thinking;
-  thinking.querySelector('span').textContent = live?.thinkingNow ? t('thinking.now') : live?.thinkingMs ? t('thinking.for', { time: duration(live.thinkingMs) }) : t('thinking.done');
-  addText(thinking.querySelector('.plain'), live?.thinking ?? '');
-  addParagraphs(element.querySelector('.text'), said);
-  drawLiveCalls(element.querySelector('.live-calls'), live?.calls ?? []);
-  const words = workingWords(view);
-  element.querySelector('.working').hidden = words === null;
-  if (words !== null) element.querySelector('.words').textContent = words;
-  const reply = element.querySelector('.reply');
-  reply.hidden = !said && !live?.thinking;
+	const live = view.live;
+	const said = ['plan', 'route', 'summary', 'title'].includes(view.turn?.mode) ? '' : (live?.text ?? '');
+	const thinking = element.querySelector('.thinking');
+	thinking.hidden = !live?.thinking;
+	thinking.querySelector('span').textContent = live?.thinkingNow
+		? t('thinking.now')
+		: live?.thinkingMs
+			? t('thinking.for', { time: duration(live.thinkingMs) })
+			: t('thinking.done');
+	addText(thinking.querySelector('.plain'), live?.thinking ?? '');
+	addParagraphs(element.querySelector('.text'), said);
+	drawLiveCalls(element.querySelector('.live-calls'), live?.calls ?? []);
+	const words = workingWords(view);
+	element.querySelector('.working').hidden = words === null;
+	if (words !== null) element.querySelector('.words').textContent = words;
+	const reply = element.querySelector('.reply');
+	reply.hidden = !said && !live?.thinking;
 }
 
 // Paragraphs stand as far apart as in the finished reply, so that nothing moves when that takes their place.
 function addParagraphs(host, text) {
-  const parts = text === '' ? [] : text.trimEnd().split(/\n{2,}/);
-  while (host.children.length > parts.length) host.lastChild.remove();
-  parts.forEach((part, index) => addText(host.children[index] ?? host.appendChild(h('p.plain')), part));
+	const parts = text === '' ? [] : text.trimEnd().split(/\n{2,}/);
+	while (host.children.length > parts.length) host.lastChild.remove();
+	parts.forEach((part, index) => addText(host.children[index] ?? host.appendChild(h('p.plain')), part));
 }
 
 function addText(element, text) {
-  const shown = visibleText(text);
-  const node = element.firstChild;
-  if (node && shown.startsWith(node.data)) {
-    if (shown.length > node.data.length) node.appendData(shown.slice(node.data.length));
-  } else element.textContent = shown;
+	const shown = visibleText(text);
+	const node = element.firstChild;
+	if (node && shown.startsWith(node.data)) {
+		if (shown.length > node.data.length) node.appendData(shown.slice(node.data.length));
+	} else element.textContent = shown;
 }
 
 // What the run waits for, in words; null where that is plain to see.
 export function workingWords(view) {
-  const live = view.live;
-  if (live?.waiting) {
-    const wait = live.waiting.for ?? {};
-    return t('working.server', { name: visibleLine(wait.servers?.join(', ') ?? wait.answer ?? '') });
-  }
-  if (view.questions.length > 0) return t('working.asking');
-  if (!view.turn) return null;
-  if (live?.text || live?.thinkingNow || live?.calls.length > 0) return null;
-  const mode = view.turn.mode;
-  return ['plan', 'synthesis', 'summary', 'wrap_up', 'route'].includes(mode) ? t(`working.${mode}`) : t('working.model');
+	const live = view.live;
+	if (live?.waiting) {
+		const wait = live.waiting.for ?? {};
+		return t('working.server', { name: visibleLine(wait.servers?.join(', ') ?? wait.answer ?? '') });
+	}
+	if (view.questions.length > 0) return t('working.asking');
+	if (!view.turn) return null;
+	if (live?.text || live?.thinkingNow || live?.calls.length > 0) return null;
+	const mode = view.turn.mode;
+	return ['plan', 'synthesis', 'summary', 'wrap_up', 'route'].includes(mode)
+		? t(`working.${mode}`)
+		: t('working.model');
 }

@@ -5,53 +5,68 @@ const cache = new WeakMap();
 
 // Rows: {key, type, item, …}. A row stays the same object as long as its item does.
 export function rowsOf(view, pending = []) {
-  const rows = [];
-  const last = view.openRun === null ? view.runs.at(-1)?.run ?? null : null;
-  let before = { model: null, reply: null, last };
-  for (const item of view.items) {
-    const row = rowOf(item, before);
-    if (row) rows.push(row);
-    if (item.type === 'run') before = { ...before, model: item.models[0] ?? before.model, reply: null };
-    if (item.type === 'reply' && item.text && SAID.has(item.role)) before = { ...before, reply: item };
-  }
-  for (const message of pending) rows.push({ key: `pending-${message.id}`, type: 'pending', item: message });
-  if (view.openRun !== null) rows.push({ key: 'live', type: 'live', item: null });
-  return rows;
+	const rows = [];
+	const last = view.openRun === null ? (view.runs.at(-1)?.run ?? null) : null;
+	let before = { model: null, reply: null, last };
+	for (const item of view.items) {
+		const row = rowOf(item, before);
+		if (row) rows.push(row);
+		if (item.type === 'run') before = { ...before, model: item.models[0] ?? before.model, reply: null };
+		if (item.type === 'reply' && item.text && SAID.has(item.role)) before = { ...before, reply: item };
+	}
+	for (const message of pending) rows.push({ key: `pending-${message.id}`, type: 'pending', item: message });
+	if (view.openRun !== null) rows.push({ key: 'live', type: 'live', item: null });
+	return rows;
 }
 
 function rowOf(item, before) {
-  const known = cache.get(item);
-  const needs = item.type === 'end' ? `${before.reply?.seq} ${before.last === item.run}` : item.type === 'run' ? before.model : '';
-  if (known && known.needs === needs) return known.row;
-  const row = makeRow(item, before);
-  cache.set(item, { row, needs });
-  return row;
+	const known = cache.get(item);
+	const needs =
+		item.type === 'end' ? `${before.reply?.seq} ${before.last === item.run}` : item.type === 'run' ? before.model : '';
+	if (known && known.needs === needs) return known.row;
+	const row = makeRow(item, before);
+	cache.set(item, { row, needs });
+	return row;
 }
 
 function makeRow(item, before) {
-  const key = `${item.type}-${item.seq}`;
-  if (item.type === 'run') return runRow(key, item, before);
-  if (item.type === 'reply') return SAID.has(item.role) && (item.text || item.thinking) ? { key, type: 'reply', item } : null;
-  if (item.type === 'end') return { key, type: 'end', item, last: before.last === item.run, repeated: before.reply?.run === item.run && before.reply.text.trim() === item.answer.trim() };
-  return { key, type: item.type, item };
+	const key = `${item.type}-${item.seq}`;
+	if (item.type === 'run') return runRow(key, item, before);
+	if (item.type === 'reply')
+		return SAID.has(item.role) && (item.text || item.thinking) ? { key, type: 'reply', item } : null;
+	if (item.type === 'end')
+		return {
+			key,
+			type: 'end',
+			item,
+			last: before.last === item.run,
+			repeated: before.reply?.run === item.run && before.reply.text.trim() === item.answer.trim(),
+		};
+	return { key, type: item.type, item };
 }
 
 function runRow(key, item, before) {
-  if (item.retryOf !== null) return { key, type: 'line', item: { ...item, what: 'retried' } };
-  const changed = before.model && item.models[0] && item.models[0] !== before.model;
-  return changed ? { key, type: 'line', item: { ...item, what: 'model_change', from: before.model } } : null;
+	if (item.retryOf !== null) return { key, type: 'line', item: { ...item, what: 'retried' } };
+	const changed = before.model && item.models[0] && item.models[0] !== before.model;
+	return changed ? { key, type: 'line', item: { ...item, what: 'model_change', from: before.model } } : null;
 }
 
 // A first guess of a row's height, until it is drawn and measured.
 export function guessHeight(row) {
-  const { item } = row;
-  const lines = (text) => Math.max(1, Math.ceil((text?.length ?? 0) / 78) + (text?.split('\n').length ?? 1) - 1);
-  switch (row.type) {
-    case 'message': return 48 + 24 * lines(item.text);
-    case 'reply': return 16 + (item.thinking ? 28 : 0) + 24 * lines(item.text);
-    case 'calls': return 8 + 30 * item.calls.length + (item.calls.length > 1 ? 20 : 0);
-    case 'line': return 28;
-    case 'end': return 100;
-    default: return 60;
-  }
+	const { item } = row;
+	const lines = (text) => Math.max(1, Math.ceil((text?.length ?? 0) / 78) + (text?.split('\n').length ?? 1) - 1);
+	switch (row.type) {
+		case 'message':
+			return 48 + 24 * lines(item.text);
+		case 'reply':
+			return 16 + (item.thinking ? 28 : 0) + 24 * lines(item.text);
+		case 'calls':
+			return 8 + 30 * item.calls.length + (item.calls.length > 1 ? 20 : 0);
+		case 'line':
+			return 28;
+		case 'end':
+			return 100;
+		default:
+			return 60;
+	}
 }

@@ -18,111 +18,206 @@ import { Scrubber } from './scrubber.js';
 const NAMES = ['plan', 'timeline', 'context', 'cost', 'files'];
 
 export class RunPanel {
-  constructor() {
-    this.parts = Object.fromEntries(NAMES.map((name) => [name, h('section.part', { hidden: true })]));
-    this.empty = h('p.empty', null, t('panel.empty'));
-    this.body = h('div.panel-body', null, Object.values(this.parts), this.empty);
-    this.scrubber = new Scrubber();
-    byId('panel').append(
-      h('div.panel-head', null, h('strong', null, t('panel.title')), button(t('panel.close'), () => run('panel'), { kind: 'quiet', shape: 'cross', text: false })),
-      this.body, this.scrubber.root);
-    this.openFiles = new Set();
-    this.keys = {};
-    setInterval(() => { if (page.view && page.view.openRun !== null && !document.hidden) this.draw(page.view); }, 1000);
-  }
+	constructor() {
+		this.parts = Object.fromEntries(NAMES.map((name) => [name, h('section.part', { hidden: true })]));
+		this.empty = h('p.empty', null, t('panel.empty'));
+		this.body = h('div.panel-body', null, Object.values(this.parts), this.empty);
+		this.scrubber = new Scrubber();
+		byId('panel').append(
+			h(
+				'div.panel-head',
+				null,
+				h('strong', null, t('panel.title')),
+				button(t('panel.close'), () => run('panel'), { kind: 'quiet', shape: 'cross', text: false }),
+			),
+			this.body,
+			this.scrubber.root,
+		);
+		this.openFiles = new Set();
+		this.keys = {};
+		setInterval(() => {
+			if (page.view && page.view.openRun !== null && !document.hidden) this.draw(page.view);
+		}, 1000);
+	}
 
-  // Draws the parts that changed; the others keep their place, focus and scrolling.
-  draw(view) {
-    this.scrubber.update(page.feed);
-    const second = view && view.openRun !== null && page.past === null ? Math.floor(Date.now() / 1000) : 0;
-    const last = view?.runs.at(-1);
-    const calls = view ? [...new Set(view.files.map((file) => file.call))].map((id) => findCall(view, id)?.call) : [];
-    this.put('plan', view?.plan, () => this.plan(view));
-    this.put('timeline', [view?.lastSeq, second], () => this.timeline(view, second * 1000));
-    this.put('context', [view?.budget, page.contextOpen, view?.openRun], () => view.budget && [title(t('context.title')), drawContext(view.budget)]);
-    this.put('cost', [last, second], () => last && this.cost(view, last));
-    this.put('files', [view?.files, calls.map((call) => call?.undone)], () => view.files.length > 0 && this.files(view));
-    this.empty.hidden = NAMES.some((name) => !this.parts[name].hidden);
-  }
+	// Draws the parts that changed; the others keep their place, focus and scrolling.
+	draw(view) {
+		this.scrubber.update(page.feed);
+		this.now =
+			page.past === null
+				? Date.now()
+				: new Date(page.feed?.records.findLast((one) => one.seq <= page.past)?.at ?? 0).getTime();
+		const second = view && view.openRun !== null ? Math.floor(this.now / 1000) : 0;
+		const last = view?.runs.at(-1);
+		const calls = view ? [...new Set(view.files.map((file) => file.call))].map((id) => findCall(view, id)?.call) : [];
+		this.put('plan', view?.plan, () => this.plan(view));
+		this.put('timeline', [view?.lastSeq, second], () => this.timeline(view, this.now));
+		this.put(
+			'context',
+			[view?.budget, page.contextOpen, view?.openRun],
+			() => view.budget && [title(t('context.title')), drawContext(view.budget)],
+		);
+		this.put('cost', [last, second], () => last && this.cost(view, last));
+		this.put(
+			'files',
+			[view?.files, calls.map((call) => call?.undone)],
+			() => view.files.length > 0 && this.files(view),
+		);
+		this.empty.hidden = NAMES.some((name) => !this.parts[name].hidden);
+	}
 
-  put(name, depends, make) {
-    const key = JSON.stringify([page.row?.id, depends]);
-    if (this.keys[name] === key) return;
-    this.keys[name] = key;
-    const content = page.view ? make() : null;
-    this.parts[name].hidden = !content;
-    replaceKeepingFocus(this.parts[name], content ? content.flat() : []);
-  }
+	put(name, depends, make) {
+		const key = JSON.stringify([page.row?.id, depends]);
+		if (this.keys[name] === key) return;
+		this.keys[name] = key;
+		const content = page.view ? make() : null;
+		this.parts[name].hidden = !content;
+		replaceKeepingFocus(this.parts[name], content ? content.flat() : []);
+	}
 
-  plan(view) {
-    if (!view.plan?.length) return null;
-    const done = view.plan.filter((item) => item.status === 'done').length;
-    return [title(t('plan.title'), h('span.muted.number', null, `${done}/${view.plan.length}`)), h('ol.plan', null, view.plan.map((item) => h(`li.${item.status}`, null,
-      h('i.box', { role: 'img', 'aria-label': t(`plan.${item.status}`) }, item.status === 'done' && icon('check'), item.status === 'failed' && icon('cross')),
-      h('span', null, item.file && h('code', null, `${visibleLine(item.file)} `), visibleLine(item.step)))))];
-  }
+	plan(view) {
+		if (!view.plan?.length) return null;
+		const done = view.plan.filter((item) => item.status === 'done').length;
+		return [
+			title(t('plan.title'), h('span.muted.number', null, `${done}/${view.plan.length}`)),
+			h(
+				'ol.plan',
+				null,
+				view.plan.map((item) =>
+					h(
+						`li.${item.status}`,
+						null,
+						h(
+							'i.box',
+							{ role: 'img', 'aria-label': t(`plan.${item.status}`) },
+							item.status === 'done' && icon('check'),
+							item.status === 'failed' && icon('cross'),
+						),
+						h('span', null, item.file && h('code', null, `${visibleLine(item.file)} `), visibleLine(item.step)),
+					),
+				),
+			),
+		];
+	}
 
-  timeline(view, now) {
-    const last = view.runs.at(-1);
-    const spans = last ? spansOf(view, last.run, now) : [];
-    return spans.length > 0 ? [title(t('timeline.title'), h('span.muted', null, t('timeline.run', { n: last.run }))), drawTimeline(spans)] : null;
-  }
+	timeline(view, now) {
+		const last = view.runs.at(-1);
+		const spans = last ? spansOf(view, last.run, now) : [];
+		return spans.length > 0
+			? [title(t('timeline.title'), h('span.muted', null, t('timeline.run', { n: last.run }))), drawTimeline(spans)]
+			: null;
+	}
 
-  cost(view, last) {
-    const all = view.runs.reduce((sum, one) => addUsage(sum, one.usage), noUsage());
-    const spent = view.runs.reduce((sum, one) => addCost(sum, one.cost), null);
-    const pair = (words, value) => [h('dt', null, words), h('dd.number', null, value)];
-    const limits = Object.entries(last.limits).flatMap(([name, limit]) => this.limit(view, name, limit, { last, all, spent }));
-    return [title(t('cost.title'), h('span.muted', null, last.models[0] ? visibleLine(last.models[0]) : '')), h('dl.pairs', null,
-      pair(t('cost.run'), last.cost === null ? t('cost.unknown') : money(last.cost)),
-      spent !== null && view.runs.length > 1 && pair(t('cost.session'), money(spent)),
-      pair(t('cost.tokens'), t('cost.in_out', { in: tokens(last.usage.input), out: tokens(last.usage.output) })),
-      last.usage.cached > 0 && pair(t('cost.cached'), tokens(last.usage.cached)),
-      pair(t('cost.calls'), count(last.usage.calls)), limits)];
-  }
+	cost(view, last) {
+		const all = view.runs.reduce((sum, one) => addUsage(sum, one.usage), noUsage());
+		const spent = view.runs.reduce((sum, one) => addCost(sum, one.cost), null);
+		const pair = (words, value) => [h('dt', null, words), h('dd.number', null, value)];
+		const limits = Object.entries(last.limits).flatMap(([name, limit]) =>
+			this.limit(view, name, limit, { last, all, spent }),
+		);
+		return [
+			title(t('cost.title'), h('span.muted', null, last.models[0] ? visibleLine(last.models[0]) : '')),
+			h(
+				'dl.pairs',
+				null,
+				pair(t('cost.run'), last.cost === null ? t('cost.unknown') : money(last.cost)),
+				spent !== null && view.runs.length > 1 && pair(t('cost.session'), money(spent)),
+				pair(t('cost.tokens'), t('cost.in_out', { in: tokens(last.usage.input), out: tokens(last.usage.output) })),
+				last.usage.cached > 0 && pair(t('cost.cached'), tokens(last.usage.cached)),
+				pair(t('cost.calls'), count(last.usage.calls)),
+				limits,
+			),
+		];
+	}
 
-  limit(view, name, limit, { last, all, spent }) {
-    const unit = unitOf(name);
-    const of = name.startsWith('run_') ? last : { usage: all, cost: spent };
-    const used = { cost: of.cost ?? 0, tokens: of.usage.input + of.usage.output, time: last.startedAt ? (last.endedAt ? new Date(last.endedAt) : Date.now()) - new Date(last.startedAt) : 0 }[unit];
-    const share = Math.min(1, used / Math.max(1, limit));
-    const bar = h(`i${share >= 0.85 ? '.danger' : share >= 0.6 ? '.warn' : ''}`);
-    bar.style.width = `${share * 100}%`;
-    return [h('dt', null, t(`limit.${name}`)), h('dd.number', null, `${amount(unit, used)} / ${amount(unit, limit)}`), h('dd.meter', { 'aria-hidden': 'true' }, bar)];
-  }
+	limit(view, name, limit, { last, all, spent }) {
+		const unit = unitOf(name);
+		const of = name.startsWith('run_') ? last : { usage: all, cost: spent };
+		const used = {
+			cost: of.cost ?? 0,
+			tokens: of.usage.input + of.usage.output,
+			time: last.startedAt ? (last.endedAt ? new Date(last.endedAt) : this.now) - new Date(last.startedAt) : 0,
+		}[unit];
+		const share = Math.min(1, used / Math.max(1, limit));
+		const bar = h(`i${share >= 0.85 ? '.danger' : share >= 0.6 ? '.warn' : ''}`);
+		bar.style.width = `${share * 100}%`;
+		return [
+			h('dt', null, t(`limit.${name}`)),
+			h('dd.number', null, `${amount(unit, used)} / ${amount(unit, limit)}`),
+			h('dd.meter', { 'aria-hidden': 'true' }, bar),
+		];
+	}
 
-  files(view) {
-    const byPath = Map.groupBy ? Map.groupBy(view.files, (file) => file.path) : grouped(view.files);
-    return [title(t('files.title'), h('span.muted.number', null, count(byPath.size))), [...byPath].map(([path, changes]) => this.file(view, path, changes))];
-  }
+	files(view) {
+		const byPath = Map.groupBy ? Map.groupBy(view.files, (file) => file.path) : grouped(view.files);
+		return [
+			title(t('files.title'), h('span.muted.number', null, count(byPath.size))),
+			[...byPath].map(([path, changes]) => this.file(view, path, changes)),
+		];
+	}
 
-  file(view, path, changes) {
-    const last = changes.at(-1);
-    const calls = [...new Set(changes.map((change) => change.call))].map((id) => findCall(view, id)?.call).filter(Boolean);
-    const undone = calls.length > 0 && calls.every((call) => call.undone);
-    const sign = { created: ['+', 'ok'], deleted: ['−', 'danger'], changed: ['~', 'muted'] }[last.change];
-    const details = h(`details.file${undone ? '.undone' : ''}`, { open: this.openFiles.has(path) }, h('summary', { data: { key: `file-${path}` } },
-      h(`span.sign.${sign[1]}`, { title: t(`files.${last.change}`) }, sign[0]), h('span.path.cut', null, h('bdi', { dir: 'ltr' }, visibleLine(path))), undone && h('span.tiny.muted', null, t('call.undone'))));
-    const fill = () => { if (details.open && details.children.length === 1) details.append(h('div.inside', null, calls.flatMap((call) => this.change(call)), calls.length === 0 && h('p.muted', null, t('files.no_diff')))); };
-    details.addEventListener('toggle', () => { this.openFiles[details.open ? 'add' : 'delete'](path); fill(); });
-    fill();
-    return details;
-  }
+	file(view, path, changes) {
+		const last = changes.at(-1);
+		const calls = [...new Set(changes.map((change) => change.call))]
+			.map((id) => findCall(view, id)?.call)
+			.filter(Boolean);
+		const undone = calls.length > 0 && calls.every((call) => call.undone);
+		const sign = { created: ['+', 'ok'], deleted: ['−', 'danger'], changed: ['~', 'muted'] }[last.change];
+		const details = h(
+			`details.file${undone ? '.undone' : ''}`,
+			{ open: this.openFiles.has(path) },
+			h(
+				'summary',
+				{ data: { key: `file-${path}` } },
+				h(`span.sign.${sign[1]}`, { title: t(`files.${last.change}`) }, sign[0]),
+				h('span.path.cut', null, h('bdi', { dir: 'ltr' }, visibleLine(path))),
+				undone && h('span.tiny.muted', null, t('call.undone')),
+			),
+		);
+		const fill = () => {
+			if (details.open && details.children.length === 1)
+				details.append(
+					h(
+						'div.inside',
+						null,
+						calls.flatMap((call) => this.change(call)),
+						calls.length === 0 && h('p.muted', null, t('files.no_diff')),
+					),
+				);
+		};
+		details.addEventListener('toggle', () => {
+			this.openFiles[details.open ? 'add' : 'delete'](path);
+			fill();
+		});
+		fill();
+		return details;
+	}
 
-  change(call) {
-    const diff = diffOfCall(call);
-    return [diff ? drawDiff(diff) : h('p.muted', null, t('files.no_diff')),
-      h('div.row', null, button(t('files.show_call'), () => run('reveal', call.id), { kind: 'link', data: { key: `show-${call.id}` } }),
-        !call.undone && button(t('files.undo'), () => run('undo', call.id), { kind: 'quiet', shape: 'undo', data: { key: `undo-${call.id}` } }))];
-  }
+	change(call) {
+		const diff = diffOfCall(call);
+		return [
+			diff ? drawDiff(diff) : h('p.muted', null, t('files.no_diff')),
+			h(
+				'div.row',
+				null,
+				button(t('files.show_call'), () => run('reveal', call.id), { kind: 'link', data: { key: `show-${call.id}` } }),
+				!call.undone &&
+					button(t('files.undo'), () => run('undo', call.id), {
+						kind: 'quiet',
+						shape: 'undo',
+						data: { key: `undo-${call.id}` },
+					}),
+			),
+		];
+	}
 }
 
 function title(words, beside = null) {
-  return h('header', null, h('h2', null, words), beside);
+	return h('header', null, h('h2', null, words), beside);
 }
 
 function grouped(files) {
-  const map = new Map();
-  for (const file of files) map.set(file.path, [...(map.get(file.path) ?? []), file]);
-  return map;
+	const map = new Map();
+	for (const file of files) map.set(file.path, [...(map.get(file.path) ?? []), file]);
+	return map;
 }

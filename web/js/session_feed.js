@@ -6,79 +6,92 @@ import { emptyView, foldAll } from './fold.js';
 import { joinViews } from './join_views.js';
 
 export class SessionFeed {
-  constructor(id, { onChange, onState, onError }) {
-    Object.assign(this, { id, onChange, onState, onError, view: emptyView(), records: [], more: false, waiting: [], closed: false });
-  }
+	constructor(id, { onChange, onState, onError }) {
+		Object.assign(this, {
+			id,
+			onChange,
+			onState,
+			onError,
+			view: emptyView(),
+			records: [],
+			more: false,
+			waiting: [],
+			closed: false,
+		});
+	}
 
-  async open() {
-    try {
-      const page = await api.records(this.id, null);
-      if (this.closed) return;
-      this.records = page.records;
-      this.more = page.more;
-      this.view = foldAll(this.view, page.records);
-      this.onChange(this.view, { first: true });
-      this.stream = new EventStream(this.id, {
-        after: this.view.lastSeq,
-        onEvents: (events) => this.take(events),
-        onState: (state) => this.onState(state),
-        onRefused: (error) => this.onError(error),
-      });
-    } catch (error) {
-      if (!this.closed) this.onError(error);
-    }
-  }
+	async open() {
+		try {
+			const page = await api.records(this.id, null);
+			if (this.closed) return;
+			this.records = page.records;
+			this.more = page.more;
+			this.view = foldAll(this.view, page.records);
+			this.onChange(this.view, { first: true });
+			this.stream = new EventStream(this.id, {
+				after: this.view.lastSeq,
+				onEvents: (events) => this.take(events),
+				onState: (state) => this.onState(state),
+				onRefused: (error) => this.onError(error),
+			});
+		} catch (error) {
+			if (!this.closed) this.onError(error);
+		}
+	}
 
-  close() {
-    this.closed = true;
-    this.stream?.close();
-  }
+	close() {
+		this.closed = true;
+		this.stream?.close();
+	}
 
-  // A hidden page gets no frames, so a timer stands in for them.
-  take(events) {
-    for (const event of events) this.waiting.push(event);
-    if (this.due) return;
-    this.due = true;
-    this.frame = requestAnimationFrame(() => this.flush());
-    this.timer = setTimeout(() => this.flush(), 250);
-  }
+	// A hidden page gets no frames, so a timer stands in for them.
+	take(events) {
+		for (const event of events) this.waiting.push(event);
+		if (this.due) return;
+		this.due = true;
+		this.frame = requestAnimationFrame(() => this.flush());
+		this.timer = setTimeout(() => this.flush(), 250);
+	}
 
-  flush() {
-    this.due = false;
-    cancelAnimationFrame(this.frame);
-    clearTimeout(this.timer);
-    if (this.closed) return;
-    const events = this.waiting;
-    this.waiting = [];
-    const before = this.view;
-    this.view = foldAll(before, events);
-    for (const event of events) {
-      if (event.seq !== undefined && event.seq > (this.records.at(-1)?.seq ?? 0)) this.records.push(event);
-    }
-    this.onChange(this.view, { before });
-  }
+	flush() {
+		this.due = false;
+		cancelAnimationFrame(this.frame);
+		clearTimeout(this.timer);
+		if (this.closed) return;
+		const events = this.waiting;
+		this.waiting = [];
+		const before = this.view;
+		this.view = foldAll(before, events);
+		for (const event of events) {
+			if (event.seq !== undefined && event.seq > (this.records.at(-1)?.seq ?? 0)) this.records.push(event);
+		}
+		this.onChange(this.view, { before });
+	}
 
-  async loadOlder() {
-    if (!this.more || this.loading || this.closed) return;
-    this.loading = true;
-    try {
-      const page = await api.records(this.id, this.view.firstSeq);
-      if (this.closed) return;
-      this.more = page.more && page.records.length > 0;
-      this.records = page.records.concat(this.records);
-      const before = this.view;
-      this.view = joinViews(foldAll(emptyView(), page.records), before);
-      this.onChange(this.view, { before, older: true });
-    } catch (error) {
-      this.more = false;
-      this.onError(error, { mild: true });
-    } finally {
-      this.loading = false;
-    }
-  }
+	async loadOlder() {
+		if (!this.more || this.loading || this.closed) return;
+		this.loading = true;
+		try {
+			const page = await api.records(this.id, this.view.firstSeq);
+			if (this.closed) return;
+			this.more = page.more && page.records.length > 0;
+			this.records = page.records.concat(this.records);
+			const before = this.view;
+			this.view = joinViews(foldAll(emptyView(), page.records), before);
+			this.onChange(this.view, { before, older: true });
+		} catch (error) {
+			this.more = false;
+			this.onError(error, { mild: true });
+		} finally {
+			this.loading = false;
+		}
+	}
 
-  // The session as it stood after this record.
-  viewAt(seq) {
-    return foldAll(emptyView(), this.records.filter((record) => record.seq <= seq));
-  }
+	// The session as it stood after this record.
+	viewAt(seq) {
+		return foldAll(
+			emptyView(),
+			this.records.filter((record) => record.seq <= seq),
+		);
+	}
 }

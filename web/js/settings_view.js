@@ -11,59 +11,194 @@ import { t } from './words.js';
 import { visibleLine, visibleText } from './visible_text.js';
 
 export function drawSettings(host) {
-  const part = (title, load) => {
-    const body = h('div', { 'aria-live': 'polite' }, h('p.muted.small', null, t('loading')));
-    fill(body, load);
-    return h('section', null, h('h3', null, title), body);
-  };
-  host.replaceChildren(h('div.sheet', null, h('h2', { tabindex: '-1' }, t('title.settings')), pagePart(),
-    part(t('settings.models'), models), part(t('settings.servers'), servers), part(t('settings.rules'), rules)));
+	const part = (title, load) => {
+		const body = h('div', { 'aria-live': 'polite' }, h('p.muted.small', null, t('loading')));
+		fill(body, load);
+		return h('section', null, h('h3', null, title), body);
+	};
+	host.replaceChildren(
+		h(
+			'div.sheet',
+			null,
+			h('h2', { tabindex: '-1' }, t('title.settings')),
+			pagePart(),
+			part(t('settings.models'), models),
+			part(t('settings.servers'), servers),
+			part(t('settings.rules'), rules),
+		),
+	);
 }
 
 async function fill(body, load) {
-  const again = () => fill(body, load);
-  try {
-    replaceKeepingFocus(body, await load(again));
-  } catch (error) {
-    replaceKeepingFocus(body, h('p.danger.small', null, errorWords(error)), button(t('try_again'), again));
-  }
+	const again = () => fill(body, load);
+	try {
+		replaceKeepingFocus(body, await load(again));
+	} catch (error) {
+		replaceKeepingFocus(body, h('p.danger.small', null, errorWords(error)), button(t('try_again'), again));
+	}
 }
 
 function pagePart() {
-  const themes = h('div.tabs', { role: 'group', 'aria-label': t('settings.theme') });
-  const drawThemes = () => replaceKeepingFocus(themes, ['auto', 'light', 'dark'].map((name) => button(t(`theme.${name}`), () => { window.theme.set(name); drawThemes(); }, { 'aria-pressed': String(window.theme.get() === name), data: { key: name } })));
-  drawThemes();
-  const box = h('input', { type: 'checkbox', checked: canNotify(), onchange: async (event) => { event.target.checked = await allowNotifications(event.target.checked); } });
-  return h('section', null, h('h3', null, t('settings.page')), h('div.row.wraps.small', null, h('span', null, t('settings.theme')), themes, h('label.row', null, box, t('settings.notify'))),
-    h('p.small.muted', null, t('settings.version', { version: page.me?.version ?? '?', user: visibleLine(page.me?.user ?? '') })),
-    h('div.row.wraps', null, button(t('action.import'), () => run('import')), button(t('action.keys'), () => run('keys'))));
+	const themes = h('div.tabs', { role: 'group', 'aria-label': t('settings.theme') });
+	const drawThemes = () =>
+		replaceKeepingFocus(
+			themes,
+			['auto', 'light', 'dark'].map((name) =>
+				button(
+					t(`theme.${name}`),
+					() => {
+						window.theme.set(name);
+						drawThemes();
+					},
+					{ 'aria-pressed': String(window.theme.get() === name), data: { key: name } },
+				),
+			),
+		);
+	drawThemes();
+	const box = h('input', {
+		type: 'checkbox',
+		checked: canNotify(),
+		onchange: async (event) => {
+			event.target.checked = await allowNotifications(event.target.checked);
+		},
+	});
+	return h(
+		'section',
+		null,
+		h('h3', null, t('settings.page')),
+		h(
+			'div.row.wraps.small',
+			null,
+			h('span', null, t('settings.theme')),
+			themes,
+			h('label.row', null, box, t('settings.notify')),
+		),
+		h(
+			'p.small.muted',
+			null,
+			t('settings.version', { version: page.me?.version ?? '?', user: visibleLine(page.me?.user ?? '') }),
+		),
+		h(
+			'div.row.wraps',
+			null,
+			button(t('action.import'), () => run('import')),
+			button(t('action.keys'), () => run('keys')),
+		),
+	);
 }
 
 async function models() {
-  const { models: known } = await api.models();
-  if (known.length === 0) return h('p.muted.small', null, t('settings.no_models'));
-  return h('ul.listed', null, known.map((model) => h('li.row.wraps', null, h(`span.dot${model.in_use ? '.good' : ''}`), h('strong', null, visibleLine(model.name)), h('span.muted.grow', null, [visibleLine(model.server ?? ''), model.window && t('settings.window', { n: count(model.window) }), model.measured].filter(Boolean).join(' · ')), model.in_use && h('span.ok', null, t('settings.in_use')))));
+	const { models: known } = await api.models();
+	if (known.length === 0) return h('p.muted.small', null, t('settings.no_models'));
+	return h(
+		'ul.listed',
+		null,
+		known.map((model) =>
+			h(
+				'li.row.wraps',
+				null,
+				h(`span.dot${model.in_use ? '.good' : ''}`),
+				h('strong', null, visibleLine(model.name)),
+				h(
+					'span.muted.grow',
+					null,
+					[
+						visibleLine(model.server ?? ''),
+						model.window && t('settings.window', { n: count(model.window) }),
+						model.measured,
+					]
+						.filter(Boolean)
+						.join(' · '),
+				),
+				model.in_use && h('span.ok', null, t('settings.in_use')),
+			),
+		),
+	);
 }
 
 async function servers(again) {
-  const { servers: known } = await api.servers();
-  if (known.length === 0) return h('p.muted.small', null, t('settings.no_servers'));
-  const retry = async (name) => { try { await api.retryServer(name); again(); } catch (error) { showError(error); } };
-  return h('ul.listed', null, known.map((server) => h('li', null,
-    h('div.row.wraps', null, h(`span.dot.${server.state}`), h('strong', null, visibleLine(server.name)), h('span.muted.grow', null, `${t(`server.${server.state}`)} · ${t('settings.tools', { n: server.tools })}`), server.state === 'failed' && button(t('try_again'), () => retry(server.name), { data: { key: `retry-${server.name}` } })),
-    server.reason && h('p.danger', null, visibleLine(server.reason)),
-    server.state === 'waiting_for_consent' && h('p.muted', null, t('server.consent')),
-    server.log_tail?.length > 0 && h('pre.block', { tabindex: 0, 'aria-label': t('server.log') }, visibleText(server.log_tail.join('\n'))))));
+	const { servers: known } = await api.servers();
+	if (known.length === 0) return h('p.muted.small', null, t('settings.no_servers'));
+	const retry = async (name) => {
+		try {
+			await api.retryServer(name);
+			again();
+		} catch (error) {
+			showError(error);
+		}
+	};
+	return h(
+		'ul.listed',
+		null,
+		known.map((server) =>
+			h(
+				'li',
+				null,
+				h(
+					'div.row.wraps',
+					null,
+					h(`span.dot.${server.state}`),
+					h('strong', null, visibleLine(server.name)),
+					h('span.muted.grow', null, `${t(`server.${server.state}`)} · ${t('settings.tools', { n: server.tools })}`),
+					server.state === 'failed' &&
+						button(t('try_again'), () => retry(server.name), { data: { key: `retry-${server.name}` } }),
+				),
+				server.reason && h('p.danger', null, visibleLine(server.reason)),
+				server.state === 'waiting_for_consent' && h('p.muted', null, t('server.consent')),
+				server.log_tail?.length > 0 &&
+					h('pre.block', { tabindex: 0, 'aria-label': t('server.log') }, visibleText(server.log_tail.join('\n'))),
+			),
+		),
+	);
 }
 
 async function rules(again) {
-  const settings = await api.settings();
-  const forget = async (rule) => { try { await api.forget(rule); again(); } catch (error) { showError(error); } };
-  const list = (title, values) => values?.length > 0 && [h('p.small.muted', null, title), h('ul.listed', null, values.map((rule) => h('li', null, h('code', null, visibleLine(rule)))))];
-  return [
-    h('p.small', null, ['model', 'preset', 'mode', 'sandbox'].filter((name) => settings[name]).map((name) => `${t(`settings.${name}`)}: ${visibleLine(typeof settings[name] === 'string' ? settings[name] : JSON.stringify(settings[name]))}`).join(' · ')),
-    settings.always?.length > 0 && h('p.small.muted', null, t('settings.always')),
-    settings.always?.length > 0 && h('ul.listed', null, settings.always.map(({ rule }) => h('li.row', null, h('code.grow', null, visibleLine(rule)), button(t('settings.forget'), () => forget(rule), { data: { key: `forget-${rule}` } })))),
-    list(t('settings.allow'), settings.rules?.allow), list(t('settings.deny'), settings.rules?.deny), list(t('settings.files'), settings.files),
-  ].flat();
+	const settings = await api.settings();
+	const forget = async (rule) => {
+		try {
+			await api.forget(rule);
+			again();
+		} catch (error) {
+			showError(error);
+		}
+	};
+	const list = (title, values) =>
+		values?.length > 0 && [
+			h('p.small.muted', null, title),
+			h(
+				'ul.listed',
+				null,
+				values.map((rule) => h('li', null, h('code', null, visibleLine(rule)))),
+			),
+		];
+	return [
+		h(
+			'p.small',
+			null,
+			['model', 'preset', 'mode', 'sandbox']
+				.filter((name) => settings[name])
+				.map(
+					(name) =>
+						`${t(`settings.${name}`)}: ${visibleLine(typeof settings[name] === 'string' ? settings[name] : JSON.stringify(settings[name]))}`,
+				)
+				.join(' · '),
+		),
+		settings.always?.length > 0 && h('p.small.muted', null, t('settings.always')),
+		settings.always?.length > 0 &&
+			h(
+				'ul.listed',
+				null,
+				settings.always.map(({ rule }) =>
+					h(
+						'li.row',
+						null,
+						h('code.grow', null, visibleLine(rule)),
+						button(t('settings.forget'), () => forget(rule), { data: { key: `forget-${rule}` } }),
+					),
+				),
+			),
+		list(t('settings.allow'), settings.rules?.allow),
+		list(t('settings.deny'), settings.rules?.deny),
+		list(t('settings.files'), settings.files),
+	].flat();
 }

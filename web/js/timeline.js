@@ -11,38 +11,83 @@ const at = (time) => new Date(time).getTime();
 
 // The spans of a run in order: {kind: model|call|asking, label, from, to, …}. `now` ends what is still open. Pure.
 export function spansOf(view, number, now) {
-  const spans = [];
-  for (const item of view.items) {
-    if (item.run !== number) continue;
-    if (item.type === 'reply' && item.startedAt) spans.push({ kind: 'model', label: item.model, from: at(item.startedAt), to: at(item.at) });
-    if (item.type === 'calls') for (const call of item.calls) spans.push(...spansOfCall(call, now));
-  }
-  if (view.turn?.run === number) spans.push({ kind: 'model', label: '', from: at(view.turn.startedAt), to: Math.max(now, at(view.turn.startedAt)), open: true });
-  return spans;
+	const spans = [];
+	for (const item of view.items) {
+		if (item.run !== number) continue;
+		if (item.type === 'reply' && item.startedAt)
+			spans.push({ kind: 'model', label: item.model, from: at(item.startedAt), to: at(item.at) });
+		if (item.type === 'calls') for (const call of item.calls) spans.push(...spansOfCall(call, now));
+	}
+	if (view.turn?.run === number)
+		spans.push({
+			kind: 'model',
+			label: '',
+			from: at(view.turn.startedAt),
+			to: Math.max(now, at(view.turn.startedAt)),
+			open: true,
+		});
+	return spans;
 }
 
 function spansOfCall(call, now) {
-  const spans = [];
-  const label = `${toolName(call)} ${mainArgument(call.arguments)}`;
-  if (call.askedAt) spans.push({ kind: 'asking', label, call: call.id, from: at(call.askedAt), to: call.answeredAt ? at(call.answeredAt) : call.finishedAt ? at(call.finishedAt) : now });
-  if (call.startedAt) {
-    const from = at(call.startedAt);
-    const to = call.state === 'finished' ? from + (call.tookMs || at(call.finishedAt) - from) : now;
-    spans.push({ kind: 'call', label, call: call.id, from, to, bad: call.outcome !== undefined && call.outcome !== 'ok', open: call.state !== 'finished' });
-  }
-  return spans;
+	const spans = [];
+	const label = `${toolName(call)} ${mainArgument(call.arguments)}`;
+	if (call.askedAt)
+		spans.push({
+			kind: 'asking',
+			label,
+			call: call.id,
+			from: at(call.askedAt),
+			to: call.answeredAt ? at(call.answeredAt) : call.finishedAt ? at(call.finishedAt) : now,
+		});
+	if (call.startedAt) {
+		const from = at(call.startedAt);
+		const to = call.state === 'finished' ? from + (call.tookMs || at(call.finishedAt) - from) : now;
+		spans.push({
+			kind: 'call',
+			label,
+			call: call.id,
+			from,
+			to,
+			bad: call.outcome !== undefined && call.outcome !== 'ok',
+			open: call.state !== 'finished',
+		});
+	}
+	return spans;
 }
 
 export function drawTimeline(spans) {
-  const from = Math.min(...spans.map((span) => span.from));
-  const whole = Math.max(1, Math.max(...spans.map((span) => span.to)) - from);
-  return h('div.timeline', null, spans.map((span) => {
-    const bar = h(`i.bar.${span.kind}${span.bad ? '.bad' : ''}`);
-    bar.style.left = `${((span.from - from) / whole) * 100}%`;
-    bar.style.width = `${((span.to - span.from) / whole) * 100}%`;
-    const label = span.kind === 'model' ? t('timeline.model') : span.kind === 'asking' ? t('timeline.asking') : visibleLine(span.label);
-    const parts = [h('span.cut', null, label), h('span.lane', null, bar), h('span.took.number', null, duration(span.to - span.from))];
-    if (!span.call) return h(`div.span.${span.kind}`, null, parts);
-    return h('button.span', { type: 'button', title: label, data: { key: `${span.kind}-${span.call}` }, onclick: () => run('reveal', span.call) }, parts);
-  }));
+	const from = Math.min(...spans.map((span) => span.from));
+	const whole = Math.max(1, Math.max(...spans.map((span) => span.to)) - from);
+	return h(
+		'div.timeline',
+		null,
+		spans.map((span) => {
+			const bar = h(`i.bar.${span.kind}${span.bad ? '.bad' : ''}`);
+			bar.style.left = `${((span.from - from) / whole) * 100}%`;
+			bar.style.width = `${((span.to - span.from) / whole) * 100}%`;
+			const label =
+				span.kind === 'model'
+					? t('timeline.model')
+					: span.kind === 'asking'
+						? t('timeline.asking')
+						: visibleLine(span.label);
+			const parts = [
+				h('span.cut', null, label),
+				h('span.lane', null, bar),
+				h('span.took.number', null, duration(span.to - span.from)),
+			];
+			if (!span.call) return h(`div.span.${span.kind}`, null, parts);
+			return h(
+				'button.span',
+				{
+					type: 'button',
+					title: label,
+					data: { key: `${span.kind}-${span.call}` },
+					onclick: () => run('reveal', span.call),
+				},
+				parts,
+			);
+		}),
+	);
 }

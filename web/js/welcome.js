@@ -9,58 +9,143 @@ import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
-const command = (text) => h('div.command', null, h('code', { tabindex: 0 }, text), copyButton(() => text, t('copy.command')));
+const command = (text) =>
+	h(
+		'div.command',
+		null,
+		h('code', { tabindex: 0 }, text),
+		copyButton(() => text, t('copy.command')),
+	);
 
 export function drawWelcome() {
-  const folders = page.me?.folders ?? [];
-  const select = folders.length > 1 && h('label.small', null, t('new.folder'), ' ', h('select.field', { onchange: (event) => { page.folder = event.target.value; } }, folders.map((folder) => h('option', { value: folder }, visibleLine(folder)))));
-  page.folder ??= folders[0];
-  return h('div.welcome', null, h('div', null, h('h2', null, t('new.title')), h('p.muted', null, folders.length === 1 ? t('new.where', { folder: visibleLine(folders[0]) }) : t('new.words'))), select, page.me?.demo && connectCards());
+	const folders = page.me?.folders ?? [];
+	const select =
+		folders.length > 1 &&
+		h(
+			'label.small',
+			null,
+			t('new.folder'),
+			' ',
+			h(
+				'select.field',
+				{
+					onchange: (event) => {
+						page.folder = event.target.value;
+					},
+				},
+				folders.map((folder) => h('option', { value: folder }, visibleLine(folder))),
+			),
+		);
+	page.folder ??= folders[0];
+	return h(
+		'div.welcome',
+		null,
+		h(
+			'div',
+			null,
+			h('h2', null, t('new.title')),
+			h('p.muted', null, folders.length === 1 ? t('new.where', { folder: visibleLine(folders[0]) }) : t('new.words')),
+		),
+		select,
+		page.me?.demo && connectCards(),
+	);
 }
 
 // Two ways to connect a model, and a check that turns green by itself.
 export function connectCards() {
-  const check = h('div.row.small', { role: 'status' }, h('span.dot'), h('span', null, t('connect.looking')));
-  watchModel(check);
-  return h('div', null, h('p.small', null, h('span.tag', null, t('demo.tag')), ' ', t('demo.words')), h('div.ways', null,
-    h('div.way', null, h('h3', null, t('connect.key')), h('p.muted', null, t('connect.key.words')), command('export OPENAI_API_KEY=…'), command('windlass serve')),
-    h('div.way', null, h('h3', null, t('connect.local')), h('p.muted', null, t('connect.local.words')), command('ollama run qwen3'), check)));
+	const check = h('div.row.small', { role: 'status' }, h('span.dot'), h('span', null, t('connect.looking')));
+	watchModel(check);
+	return h(
+		'div',
+		null,
+		h('p.small', null, h('span.tag', null, t('demo.tag')), ' ', t('demo.words')),
+		h(
+			'div.ways',
+			null,
+			h(
+				'div.way',
+				null,
+				h('h3', null, t('connect.key')),
+				h('p.muted', null, t('connect.key.words')),
+				command('export OPENAI_API_KEY=…'),
+				command('windlass serve'),
+			),
+			h(
+				'div.way',
+				null,
+				h('h3', null, t('connect.local')),
+				h('p.muted', null, t('connect.local.words')),
+				command('ollama run qwen3'),
+				check,
+			),
+		),
+	);
 }
 
 async function watchModel(check) {
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    if (!check.isConnected) return;
-    const found = await api.models().catch(() => null);
-    const probe = found?.probe?.find((one) => one.found);
-    if (!probe && !found?.models.some((model) => model.in_use)) continue;
-    check.replaceChildren(h('span.dot.good'), h('span.ok', null, probe ? t('connect.found', { url: visibleLine(probe.url) }) : t('connect.ready')));
-    page.me = await api.me().catch(() => page.me);
-    if (!page.me.demo) return;
-  }
+	for (;;) {
+		await new Promise((resolve) => setTimeout(resolve, 3000));
+		if (!check.isConnected) return;
+		const found = await api.models().catch(() => null);
+		const probe = found?.probe?.find((one) => one.found);
+		if (!probe && !found?.models.some((model) => model.in_use)) continue;
+		check.replaceChildren(
+			h('span.dot.good'),
+			h('span.ok', null, probe ? t('connect.found', { url: visibleLine(probe.url) }) : t('connect.ready')),
+		);
+		page.me = await api.me().catch(() => page.me);
+		if (!page.me.demo) return;
+	}
 }
 
 export function drawLogin(onDone) {
-  const field = h('input.field', { type: 'password', 'aria-label': t('login.token'), placeholder: t('login.token'), autocomplete: 'off' });
-  const problem = h('p.small.danger', { role: 'alert' });
-  const send = async (event) => {
-    event.preventDefault();
-    try {
-      await api.login(field.value.trim());
-      onDone();
-    } catch (error) {
-      problem.textContent = error.status === 401 ? t('login.wrong') : errorWords(error);
-    }
-  };
-  return h('div.welcome', null, h('div', null, h('h2', null, t('login.title')), h('p.muted', null, t('login.words'))), command('windlass open'),
-    h('form.row', { onsubmit: send }, field, h('button.main', { type: 'submit' }, t('login.send'))), problem);
+	const field = h('input.field', {
+		type: 'password',
+		'aria-label': t('login.token'),
+		placeholder: t('login.token'),
+		autocomplete: 'off',
+	});
+	const problem = h('p.small.danger', { role: 'alert' });
+	const send = async (event) => {
+		event.preventDefault();
+		try {
+			await api.login(field.value.trim());
+			onDone();
+		} catch (error) {
+			problem.textContent = error.status === 401 ? t('login.wrong') : errorWords(error);
+		}
+	};
+	return h(
+		'div.welcome',
+		null,
+		h('div', null, h('h2', null, t('login.title')), h('p.muted', null, t('login.words'))),
+		command('windlass open'),
+		h('form.row', { onsubmit: send }, field, h('button.main', { type: 'submit' }, t('login.send'))),
+		problem,
+	);
 }
 
 // A session that can't be shown, with what to do about it.
 export function drawTrouble(error, id) {
-  const kind = ['not_found', 'store', 'forbidden', 'limited', 'unreachable'].includes(error.kind) ? error.kind : 'other';
-  return h('div.welcome', null, h('div', null, h('h2', null, t(`trouble.${kind}`)), h('p', null, visibleLine(errorWords(error))), h('p.muted', null, t(`trouble.${kind}.what`))),
-    h('div.row.wraps', null, button(t('try_again'), () => run('reopen'), { kind: 'main' }),
-      kind === 'store' && button(t('action.export'), () => run('export', id)), button(t('action.new'), () => run('new'))));
+	const kind = ['not_found', 'store', 'forbidden', 'limited', 'unreachable'].includes(error.kind)
+		? error.kind
+		: 'other';
+	return h(
+		'div.welcome',
+		null,
+		h(
+			'div',
+			null,
+			h('h2', null, t(`trouble.${kind}`)),
+			h('p', null, visibleLine(errorWords(error))),
+			h('p.muted', null, t(`trouble.${kind}.what`)),
+		),
+		h(
+			'div.row.wraps',
+			null,
+			button(t('try_again'), () => run('reopen'), { kind: 'main' }),
+			kind === 'store' && button(t('action.export'), () => run('export', id)),
+			button(t('action.new'), () => run('new')),
+		),
+	);
 }
-

@@ -13,89 +13,114 @@ import { journal, recorder } from './journals.mjs';
 
 // proves E1
 test('a stream cut anywhere gives the same events', () => {
-  const text = ': beat\n\nid: 1\ndata: {"seq":1}\n\ndata: {"a":\ndata: 2}\r\n\r\n';
-  for (let cut = 0; cut <= text.length; cut++) {
-    const first = parseStream('', text.slice(0, cut));
-    const second = parseStream(first.rest, text.slice(cut));
-    assert.deepEqual([...first.events, ...second.events], ['{"seq":1}', '{"a":\n2}'], `cut at ${cut}`);
-  }
+	const text = ': beat\n\nid: 1\ndata: {"seq":1}\n\ndata: {"a":\ndata: 2}\r\n\r\n';
+	for (let cut = 0; cut <= text.length; cut++) {
+		const first = parseStream('', text.slice(0, cut));
+		const second = parseStream(first.rest, text.slice(cut));
+		assert.deepEqual([...first.events, ...second.events], ['{"seq":1}', '{"a":\n2}'], `cut at ${cut}`);
+	}
 });
 
 test('waits grow to ten seconds and are spread', () => {
-  assert.ok(waitBefore(0, 0) < waitBefore(3, 0));
-  assert.equal(waitBefore(50, 1), 10000);
-  assert.ok(waitBefore(4, 0) < waitBefore(4, 1));
+	assert.ok(waitBefore(0, 0) < waitBefore(3, 0));
+	assert.equal(waitBefore(50, 1), 10000);
+	assert.ok(waitBefore(4, 0) < waitBefore(4, 1));
 });
 
 test('a lost connection is said, and that it is back', () => {
-  const said = ['opened', 'lost', 'lost', 'opened', 'settled'].reduce((states, what) => [...states, nextConnection(states.at(-1), what)], ['live']);
-  assert.deepEqual(said, ['live', 'live', 'lost', 'lost', 'back', 'live']);
-  assert.deepEqual([401, 404, 429, 503].map(isFinal), [true, true, false, false]);
+	const said = ['opened', 'lost', 'lost', 'opened', 'settled'].reduce(
+		(states, what) => [...states, nextConnection(states.at(-1), what)],
+		['live'],
+	);
+	assert.deepEqual(said, ['live', 'live', 'lost', 'lost', 'back', 'live']);
+	assert.deepEqual([401, 404, 429, 503].map(isFinal), [true, true, false, false]);
 });
 
 test('heights give offsets, rows and ranges', () => {
-  const rows = new RowHeights([10, 20, 30, 40]);
-  assert.deepEqual([0, 1, 4].map((index) => rows.offset(index)), [0, 10, 100]);
-  assert.deepEqual([-5, 0, 9, 10, 59, 60, 1000].map((pixel) => rows.at(pixel)), [0, 0, 0, 1, 2, 3, 3]);
-  assert.deepEqual(rows.range(12, 20, 0), { start: 1, end: 3 });
-  assert.equal(rows.set(0, 15), true);
-  assert.equal(rows.set(0, 15), false);
-  assert.equal(rows.total, 105);
-  assert.deepEqual(new RowHeights().range(0, 100, 50), { start: 0, end: 0 });
-  assert.ok(isAtEnd(60, 40, 105) && !isAtEnd(0, 40, 105));
+	const rows = new RowHeights([10, 20, 30, 40]);
+	assert.deepEqual(
+		[0, 1, 4].map((index) => rows.offset(index)),
+		[0, 10, 100],
+	);
+	assert.deepEqual(
+		[-5, 0, 9, 10, 59, 60, 1000].map((pixel) => rows.at(pixel)),
+		[0, 0, 0, 1, 2, 3, 3],
+	);
+	assert.deepEqual(rows.range(12, 20, 0), { start: 1, end: 3 });
+	assert.equal(rows.set(0, 15), true);
+	assert.equal(rows.set(0, 15), false);
+	assert.equal(rows.total, 105);
+	assert.deepEqual(new RowHeights().range(0, 100, 50), { start: 0, end: 0 });
+	assert.ok(isAtEnd(60, 40, 105) && !isAtEnd(0, 40, 105));
 });
 
 test('keys mean nothing while a person types, except escape and the palette', () => {
-  const press = (key, more = {}) => actionFor({ key, ...more }, { asking: true, running: true });
-  assert.deepEqual(press('3'), { name: 'answer', number: 3 });
-  assert.equal(press('3', { typing: true }), null);
-  assert.equal(press('n', { ctrl: true }), null);
-  assert.deepEqual(press('k', { ctrl: true, typing: true }), { name: 'palette' });
-  assert.deepEqual(press('Escape', { typing: true }), { name: 'stop' });
-  assert.equal(press('Escape', { composing: true }), null);
-  assert.equal(actionFor({ key: '1' }, {}), null);
-  assert.equal(actionFor({ key: 'j' }, { overlay: true }), null);
-  for (const key of ['?', '/', 'n', 'j', 'k', '[', ']', 'e']) assert.ok(actionFor({ key }, {}), key);
-  assert.equal(KEYS.length, new Set(KEYS.map(([key]) => key)).size);
+	const press = (key, more = {}) => actionFor({ key, ...more }, { asking: true, running: true });
+	assert.deepEqual(press('3'), { name: 'answer', number: 3 });
+	assert.equal(press('3', { typing: true }), null);
+	assert.equal(press('n', { ctrl: true }), null);
+	assert.deepEqual(press('k', { ctrl: true, typing: true }), { name: 'palette' });
+	assert.deepEqual(press('Escape', { typing: true }), { name: 'stop' });
+	assert.equal(press('Escape', { composing: true }), null);
+	assert.equal(actionFor({ key: '1' }, {}), null);
+	assert.equal(actionFor({ key: 'j' }, { overlay: true }), null);
+	for (const key of ['?', '/', 'n', 'j', 'k', '[', ']', 'e']) assert.ok(actionFor({ key }, {}), key);
+	assert.equal(KEYS.length, new Set(KEYS.map(([key]) => key)).size);
 });
 
 // proves X4
 test('control and bidi characters are made visible', () => {
-  assert.equal(visibleLine('a\u202eb\u0007\nc\u0000'), 'a⟨U+202E⟩b␇␊c␀');
-  assert.equal(visibleText('one\ttwo\r\nthree\u200b'), 'one\ttwo\nthree⟨U+200B⟩');
+	assert.equal(visibleLine('a\u202eb\u0007\nc\u0000'), 'a⟨U+202E⟩b␇␊c␀');
+	assert.equal(visibleText('one\ttwo\r\nthree\u200b'), 'one\ttwo\nthree⟨U+200B⟩');
 });
 
 test('a diff is read, or made of two texts', () => {
-  const lines = diffLines('--- a\n+++ a\n@@ -1 +1 @@\n same\n-old\n+new');
-  assert.deepEqual(lines.map((line) => line.kind), ['head', 'head', 'head', 'same', 'remove', 'add']);
-  assert.ok(looksLikeDiff('--- a\n+++ b\n') && !looksLikeDiff('in the sandbox'));
-  assert.deepEqual(diffCounts(compareTexts('a\nb\nc', 'a\nx\nc\nd')), { added: 2, removed: 1 });
+	const lines = diffLines('--- a\n+++ a\n@@ -1 +1 @@\n same\n-old\n+new');
+	assert.deepEqual(
+		lines.map((line) => line.kind),
+		['head', 'head', 'head', 'same', 'remove', 'add'],
+	);
+	assert.ok(looksLikeDiff('--- a\n+++ b\n') && !looksLikeDiff('in the sandbox'));
+	assert.deepEqual(diffCounts(compareTexts('a\nb\nc', 'a\nx\nc\nd')), { added: 2, removed: 1 });
 });
 
 // proves W6
 test('a command is run, an unknown one refused with the nearest, and two slashes send it', () => {
-  assert.deepEqual(commandOf('/stop'), { run: 'stop' });
-  assert.deepEqual(commandOf('/Stpo'), { unknown: 'stpo', nearest: 'stop' });
-  assert.deepEqual(commandOf('//stop'), { send: '/stop' });
-  assert.deepEqual(commandOf('/etc/passwd is a file'), { send: '/etc/passwd is a file' });
+	assert.deepEqual(commandOf('/stop'), { run: 'stop' });
+	assert.deepEqual(commandOf('/Stpo'), { unknown: 'stpo', nearest: 'stop' });
+	assert.deepEqual(commandOf('//stop'), { send: '/stop' });
+	assert.deepEqual(commandOf('/etc/passwd is a file'), { send: '/etc/passwd is a file' });
 });
 
 test('an address names what is shown', () => {
-  assert.deepEqual(parseRoute(sessionRoute('a/b')), { name: 'session', id: 'a/b' });
-  assert.deepEqual(['', '#/usage', '#/nonsense'].map((hash) => parseRoute(hash).name), ['new', 'usage', 'new']);
+	assert.deepEqual(parseRoute(sessionRoute('a/b')), { name: 'session', id: 'a/b' });
+	assert.deepEqual(
+		['', '#/usage', '#/nonsense'].map((hash) => parseRoute(hash).name),
+		['new', 'usage', 'new'],
+	);
 });
 
 test('rows leave out what is not said, and stay the same while their item does', () => {
-  const view = foldAll(emptyView(), journal('plan'));
-  const rows = rowsOf(view);
-  assert.ok(!rows.some((row) => row.type === 'reply' && row.item.role === 'planner'));
-  assert.equal(rows.at(-1).repeated, true);
-  assert.deepEqual(rowsOf(view).map((row) => row === rows[rowsOf(view).indexOf(row)]), rows.map(() => true));
+	const view = foldAll(emptyView(), journal('plan'));
+	const rows = rowsOf(view);
+	assert.ok(!rows.some((row) => row.type === 'reply' && row.item.role === 'planner'));
+	assert.equal(rows.at(-1).repeated, true);
+	assert.deepEqual(
+		rowsOf(view).map((row) => row === rows[rowsOf(view).indexOf(row)]),
+		rows.map(() => true),
+	);
 });
 
 test('a change of the model between runs is a line', () => {
-  const make = recorder();
-  const start = (run, model) => make('RunStarted', { run, policy: {}, chain: [model] }, { run });
-  const view = foldAll(emptyView(), [start(1, 'small'), make('RunEnded', { reason: 'completed', answer: '' }, { run: 1 }), start(2, 'large')]);
-  assert.deepEqual(rowsOf(view).map((row) => row.item?.what ?? row.type), ['end', 'model_change', 'live']);
+	const make = recorder();
+	const start = (run, model) => make('RunStarted', { run, policy: {}, chain: [model] }, { run });
+	const view = foldAll(emptyView(), [
+		start(1, 'small'),
+		make('RunEnded', { reason: 'completed', answer: '' }, { run: 1 }),
+		start(2, 'large'),
+	]);
+	assert.deepEqual(
+		rowsOf(view).map((row) => row.item?.what ?? row.type),
+		['end', 'model_change', 'live'],
+	);
 });
