@@ -39,7 +39,7 @@ export class SessionList {
 		this.list = h('div', { id: 'rail-list', tabindex: '-1' });
 		this.more = null;
 		const foot = (label, name, shape) => button(label, () => run(name), { kind: 'quiet', shape });
-		this.root.append(
+		this.root.replaceChildren(
 			h(
 				'div.rail-head',
 				null,
