@@ -1,4 +1,4 @@
-// Settings: how the page looks and tells; models, servers of tools and permissions as the server has them.
+// Settings: how the page looks and tells; models, tool servers and permissions as the server has them.
 
 import { button, h, replaceKeepingFocus } from './dom.js';
 import { api } from './api.js';
