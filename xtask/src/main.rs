@@ -3,6 +3,7 @@
 mod bench;
 mod cargo;
 mod dist;
+mod events;
 mod jobs;
 mod kill_matrices;
 mod packages;
@@ -32,6 +33,9 @@ const COMMANDS: &[Command] = &[
     }),
     ("kill-matrices", "the numbers of ways to die in docs and README, counted anew", |root, words| {
         alone(words).and_then(|()| kill_matrices::run(root))
+    }),
+    ("events", "the TypeScript types of the events, written from docs/events.md", |root, words| {
+        alone(words).and_then(|()| events::run(root))
     }),
     ("picture", "the animation in the README, played anew", |root, words| {
         alone(words).and_then(|()| picture::run(root))

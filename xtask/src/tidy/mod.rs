@@ -7,6 +7,7 @@ mod deaths;
 mod decisions;
 mod direction;
 mod doors;
+mod events;
 mod glossary;
 mod imports;
 mod leftovers;
@@ -42,6 +43,7 @@ const CHECKS: &[Check] = &[
     Check { rule: "no library names a flag, variable, file or command of the door", problems: doors::problems },
     Check { rule: "every rule in docs/rules.md is proved, and no other is claimed", problems: proofs::problems },
     Check { rule: "the README counts the ways to die as the kill matrices do", problems: deaths::problems },
+    Check { rule: "the types of the events are those of docs/events.md", problems: events::problems },
     Check { rule: "nothing is left for later", problems: leftovers::problems },
     Check { rule: "no file knows the machine it was written on", problems: places::problems },
     Check { rule: "a crate's tests are one program", problems: programs::problems },
