@@ -20,11 +20,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass", &["vocab", "machine", "provider", "sandbox", "tools", "store", "mcp", "runtime", "derive"]),
     ("setup", &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass"]),
     ("narrate", &["vocab", "tools"]),
+    ("server", &["vocab", "machine", "tools", "mcp", "store", "runtime", "windlass", "setup"]),
     (
         "cli",
         &[
             "vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "setup",
-            "narrate",
+            "narrate", "server",
         ],
     ),
     (

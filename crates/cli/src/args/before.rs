@@ -27,6 +27,10 @@ impl Cli {
                 retry.rules.join(std::mem::take(&mut before.rules));
                 retry.common.join(std::mem::take(&mut before.common));
             }
+            CliCommand::Serve(serve) => {
+                serve.rules.join(std::mem::take(&mut before.rules));
+                serve.common.join(std::mem::take(&mut before.common));
+            }
             CliCommand::McpServe(serve) => {
                 serve.rules.join(std::mem::take(&mut before.rules));
                 serve.common.join(std::mem::take(&mut before.common));

@@ -9,6 +9,7 @@ mod counts;
 mod deadline;
 mod dialect;
 mod help;
+mod http_serve;
 mod mcp;
 mod models;
 mod name;
@@ -32,6 +33,7 @@ pub use self::common::{CommonFlags, RuleFlags};
 pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
 pub(crate) use self::deadline::parse as parse_time;
 pub(crate) use self::dialect::dialect_name;
+pub use self::http_serve::ServeArgs;
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::models::{ModelsArgs, ModelsCommand};
 pub(crate) use self::name::name;
@@ -159,6 +161,9 @@ pub enum CliCommand {
     /// Add, look at, try and log in to MCP servers
     #[command(after_help = mcp::EXAMPLES)]
     Mcp(McpArgs),
+    /// Serve sessions and the page over HTTP
+    #[command(after_help = http_serve::EXAMPLES)]
+    Serve(ServeArgs),
     /// Serve the agent and its sessions to other programs, as an MCP server over stdio
     #[command(after_help = serve::SERVE_EXAMPLES)]
     McpServe(McpServeArgs),

@@ -33,6 +33,7 @@ mod run;
 mod salvage;
 mod sandbox;
 mod script_dialect;
+mod serve;
 pub(crate) mod session;
 pub(crate) mod sessions;
 pub(crate) mod setup_notices;
@@ -73,6 +74,7 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
         CliCommand::Stop(args) => stop::stop(data_dir, &args, &env),
         CliCommand::Answer(args) => answer::answer(data_dir, &args, env),
         CliCommand::Follow(args) => follow_session::follow_session(data_dir, &args, &env),
+        CliCommand::Serve(args) => serve::serve(data_dir, &args, &env),
         CliCommand::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         CliCommand::Demo(args) => demo::demo(data_dir, &args, env),
         CliCommand::Doctor(args) => doctor::doctor(data_dir, &args, &env),

@@ -9,6 +9,7 @@ mod bad_input;
 mod chat;
 mod contract;
 mod first_run;
+mod http_server;
 // Without /proc the tests can't look for surviving processes.
 #[cfg(target_os = "linux")]
 mod kill_matrix;

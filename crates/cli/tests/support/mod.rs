@@ -20,6 +20,7 @@ pub(crate) mod journal;
 pub(crate) mod person;
 #[cfg(target_os = "linux")]
 pub(crate) mod pty;
+pub(crate) mod served;
 
 /// The result of one run of the binary.
 #[derive(Debug)]

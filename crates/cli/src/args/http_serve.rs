@@ -1,0 +1,41 @@
+//! The arguments of `windlass serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::common::{CommonFlags, RuleFlags};
+
+pub(super) const EXAMPLES: &str = r#"Examples:
+  windlass serve
+  windlass serve --address 127.0.0.1:7700 --workspace ~/project
+  windlass serve --address 0.0.0.0:7700 --token-file /etc/windlass/token --host-name agents.example.org
+
+It prints the address of the page, with a token that lets you in; the token is another one at each
+start unless --token-file or WINDLASS_SERVE_TOKEN gives one. Programs send it as
+`Authorization: Bearer TOKEN`. Ctrl-C or SIGTERM ends it: open runs go on at the next start."#;
+
+// `windlass serve`.
+#[derive(Clone, Debug, Args)]
+#[command(mut_arg("json", |json| json.hide(true)))]
+pub struct ServeArgs {
+    /// Where to listen; any other machine than this one needs a token of your own
+    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:7700")]
+    pub address: SocketAddr,
+    /// A file with the token that lets callers in
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// A name by which this server may be called, such as a proxy's; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub host_name: Vec<String>,
+    /// Another folder that sessions may work in, besides the workspace; may be given again
+    #[arg(long, value_name = "DIR")]
+    pub folder: Vec<PathBuf>,
+    /// The rules of new runs.
+    #[command(flatten)]
+    pub rules: RuleFlags,
+    /// Flags shared by several commands.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}

@@ -1,0 +1,37 @@
+//! Lists the files of `web/` for `src/page.rs`, so that they become part of the binary.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    let web = Path::new("../../web").canonicalize()?;
+    println!("cargo::rerun-if-changed={}", web.display());
+    let mut files = Vec::new();
+    collect(&web, &mut files)?;
+    files.sort();
+    let mut list = String::from("&[\n");
+    for path in files {
+        let name = path.strip_prefix(&web).unwrap_or(&path).display().to_string();
+        if name.starts_with("tests") {
+            continue;
+        }
+        // Writing to a string can't fail.
+        let _ = writeln!(list, "    ({name:?}, include_bytes!({:?})),", path.display().to_string());
+    }
+    list.push_str("]\n");
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    fs::write(out.join("page_files.rs"), list)
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}

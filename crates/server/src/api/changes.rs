@@ -1,0 +1,163 @@
+//! Retrying, forking, undoing, compacting.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use windlass_machine::Force;
+use windlass_runtime::{OpenApprovals, Session, UndoError, UndoMode, UndoRequest, fork as fork_session};
+use windlass_setup::session_agent::AgentPurpose;
+use windlass_store::ForkError;
+use windlass_vocab::{RunId, SessionId, Undoable};
+
+use super::sessions::{ListedSession, fresh_key};
+use super::{Body, Named};
+use crate::access::{Caller, SignedIn};
+use crate::error::{ApiError, ErrorKind};
+use crate::state::HttpServer;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct StartedRun {
+    run: RunId,
+}
+
+/// `POST /api/sessions/{id}/retry`: a new run on the same history, if the last one failed.
+pub(crate) async fn retry(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(session): Named<SessionId>,
+) -> Result<(StatusCode, Json<StartedRun>), ApiError> {
+    let row = state.session(&caller, session).await?;
+    state.accept_work(row.session)?;
+    let built = state.agent(&caller, Some(&row), AgentPurpose::Say).await?;
+    let Some((session, _, run)) = built.agent.open_to_retry(row.session).await? else {
+        return Err(ApiError::new(ErrorKind::Nothing, "the last run did not fail, so there is nothing to retry"));
+    };
+    state.keep_open(session);
+    Ok((StatusCode::ACCEPTED, Json(StartedRun { run })))
+}
+
+/// Where to fork.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForkPlace {
+    /// The record; absent means the end.
+    at: Option<u64>,
+}
+
+/// `POST /api/sessions/{id}/fork`
+pub(crate) async fn fork(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(session): Named<SessionId>,
+    Body(place): Body<ForkPlace>,
+) -> Result<(StatusCode, Json<ListedSession>), ApiError> {
+    let row = state.session(&caller, session).await?;
+    let now = state.clock.now();
+    let forked = fork_session(state.store().as_ref(), row.session, place.at, &fresh_key(), now).await;
+    let forked = forked.map_err(|error| match error {
+        ForkError::Store(error) => ApiError::from(error),
+        error => ApiError::bad_request(error.to_string()),
+    })?;
+    let row = state.session(&caller, forked).await?;
+    Ok((StatusCode::CREATED, Json(ListedSession::of(&state, row).await?)))
+}
+
+/// What to undo.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UndoWish {
+    /// The call or the earlier undo; absent means the last call that changed files and is not undone.
+    call: Option<Undoable>,
+    /// Whether to say only what would be done.
+    #[serde(default)]
+    check: bool,
+    /// Whether to overwrite later changes.
+    #[serde(default)]
+    force: bool,
+}
+
+/// What an undo did, or would do.
+#[derive(Debug, Serialize)]
+pub(crate) struct UndoResult {
+    /// What was undone.
+    of: String,
+    /// The undo's own name, by which it can be undone; absent where it was only checked.
+    undo: Option<String>,
+    /// The files put back.
+    restored: Vec<String>,
+    /// The files left as they are, and why.
+    kept: Vec<KeptFile>,
+    /// Whether an earlier undo was undone.
+    redo: bool,
+    /// What else the call may have changed.
+    unseen: Option<String>,
+}
+
+/// A file that an undo left as it is.
+#[derive(Debug, Serialize)]
+struct KeptFile {
+    path: String,
+    why: String,
+}
+
+/// `POST /api/sessions/{id}/undo`
+pub(crate) async fn undo(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(session): Named<SessionId>,
+    Body(wish): Body<UndoWish>,
+) -> Result<Json<UndoResult>, ApiError> {
+    let session = open(&state, &caller, session).await?;
+    let request = UndoRequest {
+        of: wish.call,
+        force: if wish.force { Force::Yes } else { Force::No },
+        mode: if wish.check { UndoMode::DryRun } else { UndoMode::Apply },
+    };
+    let report = session.undo(request).await;
+    state.keep_open(session);
+    let report = report.map_err(undo_refused)?;
+    Ok(Json(UndoResult {
+        of: report.of.to_string(),
+        undo: report.undo.map(|undo| undo.to_string()),
+        restored: report.restored.keys().cloned().collect(),
+        kept: report.left_alone.into_iter().map(|(path, why)| KeptFile { path, why }).collect(),
+        redo: matches!(report.of, Undoable::Undo(_)),
+        unseen: report.unseen,
+    }))
+}
+
+fn undo_refused(error: UndoError) -> ApiError {
+    match error {
+        UndoError::Closed(closed) => closed.into(),
+        UndoError::Store(error) => error.into(),
+        UndoError::RunOpen => ApiError::new(ErrorKind::Busy, error.to_string()),
+        UndoError::Conflicts(conflicts) => {
+            let paths: Vec<&str> = conflicts.iter().map(|conflict| conflict.conflict.path.as_str()).collect();
+            let message = format!("changed since then: {}; nothing was undone", paths.join(", "));
+            ApiError::new(ErrorKind::Busy, message).hint("undo the later changes first, or send `force`")
+        }
+        error => ApiError::new(ErrorKind::Nothing, error.to_string()),
+    }
+}
+
+/// `POST /api/sessions/{id}/compact`: the conversation so far is summarised before the next run answers.
+pub(crate) async fn compact(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(session): Named<SessionId>,
+) -> Result<StatusCode, ApiError> {
+    let session = open(&state, &caller, session).await?;
+    session.compact().await?;
+    state.keep_open(session);
+    Ok(StatusCode::ACCEPTED)
+}
+
+/// Opens a session for something else than a message.
+async fn open(state: &Arc<HttpServer>, caller: &Caller, session: SessionId) -> Result<Session, ApiError> {
+    let row = state.session(caller, session).await?;
+    let built = state.agent(caller, Some(&row), AgentPurpose::GoOn).await?;
+    Ok(built.agent.open_existing(row.session, OpenApprovals::Answered).await?.0)
+}

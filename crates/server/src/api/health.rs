@@ -1,0 +1,36 @@
+//! Whether the server lives, and whether it takes work: for supervisors, without a token.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+
+use crate::error::{ApiError, ErrorKind};
+use crate::state::{HttpServer, ServingPhase};
+
+#[derive(Serialize)]
+pub(crate) struct Health {
+    status: &'static str,
+    version: &'static str,
+}
+
+const WELL: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
+
+/// `GET /api/health`: the process answers.
+pub(crate) async fn health() -> Json<Health> {
+    Json(WELL)
+}
+
+/// `GET /api/ready`: the store can be read, and new work is taken.
+pub(crate) async fn ready(State(state): State<Arc<HttpServer>>) -> Result<Json<Health>, ApiError> {
+    if state.phase() == ServingPhase::Draining {
+        return Err(ApiError::new(ErrorKind::Draining, "the server is being shut down"));
+    }
+    if state.store().loss().is_some() {
+        return Err(ApiError::new(ErrorKind::Store, "stored data is missing; nothing is written")
+            .hint("`windlass doctor` on the server says what to do"));
+    }
+    state.store().find("", "").await?;
+    Ok(Json(WELL))
+}

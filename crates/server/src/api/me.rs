@@ -1,0 +1,40 @@
+//! Who the caller is, and what the server would answer with.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use windlass_setup::models::DEMO;
+use windlass_setup::session_agent::AgentPurpose;
+
+use crate::access::{CallerRole, SignedIn};
+use crate::error::ApiError;
+use crate::state::HttpServer;
+
+#[derive(Serialize)]
+pub(crate) struct Me {
+    user: String,
+    admin: bool,
+    version: &'static str,
+    /// The model of new sessions; absent where only the demo model would answer.
+    model: Option<String>,
+    demo: bool,
+    preset: String,
+    folders: Vec<String>,
+}
+
+/// `GET /api/me`
+pub(crate) async fn me(State(state): State<Arc<HttpServer>>, SignedIn(caller): SignedIn) -> Result<Json<Me>, ApiError> {
+    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let demo = built.model.as_str() == DEMO;
+    Ok(Json(Me {
+        admin: caller.role == CallerRole::Admin,
+        user: caller.user,
+        version: env!("CARGO_PKG_VERSION"),
+        model: (!demo).then(|| built.model.as_str().to_owned()),
+        demo,
+        preset: built.setup.settings.policy.preset,
+        folders: state.folders.iter().map(|folder| folder.display().to_string()).collect(),
+    }))
+}

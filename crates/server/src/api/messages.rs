@@ -1,0 +1,94 @@
+//! Sending a message: answered once it is stored.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+use windlass_runtime::{OpenApprovals, SendOutcome, SentMessage};
+use windlass_setup::session_agent::AgentPurpose;
+use windlass_vocab::{MessageId, RunId, SessionId};
+
+use super::attachments::{SentFile, attached};
+use super::{Body, Named};
+use crate::access::SignedIn;
+use crate::error::{ApiError, ErrorKind};
+use crate::state::HttpServer;
+
+/// The longest id of a message, in bytes.
+const LONGEST_ID: usize = 200;
+
+/// A message to a session.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewMessage {
+    text: String,
+    #[serde(default)]
+    files: Vec<SentFile>,
+    #[serde(default)]
+    when_busy: WhenBusy,
+}
+
+/// What to do with a message while a run is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WhenBusy {
+    /// It waits, or joins the run, as the policy says.
+    #[default]
+    Queue,
+    /// It is refused.
+    Refuse,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct AcceptedMessage {
+    message_id: String,
+    /// The run that took it up; absent while it waits.
+    run: Option<RunId>,
+    queued: bool,
+}
+
+/// `POST /api/sessions/{id}/messages`. The same `Idempotency-Key` never counts twice (J6).
+pub(crate) async fn send(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(session): Named<SessionId>,
+    headers: HeaderMap,
+    Body(message): Body<NewMessage>,
+) -> Result<(StatusCode, Json<AcceptedMessage>), ApiError> {
+    let message_id = message_id(&headers)?;
+    if message.text.trim().is_empty() && message.files.is_empty() {
+        return Err(ApiError::bad_request("the message is empty"));
+    }
+    let row = state.session(&caller, session).await?;
+    state.accept_work(row.session)?;
+    let files = attached(message.files).await?;
+    let words = SentMessage { text: message.text, files };
+    let built = state.agent(&caller, Some(&row), AgentPurpose::Say).await?;
+    let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
+    let sent = match message.when_busy {
+        WhenBusy::Queue => Some(session.send(message_id.clone(), words).await?),
+        WhenBusy::Refuse => session.send_if_idle(message_id.clone(), words).await?,
+    };
+    state.keep_open(session);
+    let sent = sent.ok_or_else(|| {
+        ApiError::new(ErrorKind::Busy, "a run of this session is open")
+            .hint("send again when it has ended, or queue it")
+    })?;
+    let run = match sent {
+        SendOutcome::TakenUp(run) | SendOutcome::Known(run) => Some(run),
+        SendOutcome::Queued => None,
+    };
+    let MessageId(message_id) = message_id;
+    Ok((StatusCode::ACCEPTED, Json(AcceptedMessage { message_id, run, queued: run.is_none() })))
+}
+
+fn message_id(headers: &HeaderMap) -> Result<MessageId, ApiError> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(MessageId(Uuid::now_v7().to_string())) };
+    match value.to_str() {
+        Ok(id) if (1..=LONGEST_ID).contains(&id.len()) => Ok(MessageId(id.to_owned())),
+        _ => Err(ApiError::bad_request(format!("an Idempotency-Key has 1 to {LONGEST_ID} visible ASCII characters"))),
+    }
+}

@@ -1,0 +1,71 @@
+//! The requests of the HTTP API, a file for each group.
+
+mod attachments;
+pub(crate) mod changes;
+pub(crate) mod controls;
+pub(crate) mod health;
+pub(crate) mod login;
+pub(crate) mod me;
+pub(crate) mod messages;
+pub(crate) mod records;
+pub(crate) mod sessions;
+pub(crate) mod settings;
+pub(crate) mod transfer;
+pub(crate) mod usage;
+
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use serde::de::DeserializeOwned;
+
+use crate::error::{ApiError, ErrorKind};
+
+/// The body of a request, as JSON. What does not fit is answered as every other error.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        match axum::Json::from_request(request, state).await {
+            Ok(axum::Json(body)) => Ok(Self(body)),
+            Err(rejected) => Err(refused(&rejected)),
+        }
+    }
+}
+
+fn refused(rejected: &JsonRejection) -> ApiError {
+    if rejected.status() == StatusCode::PAYLOAD_TOO_LARGE {
+        return ApiError::new(ErrorKind::TooLarge, "the body is too large").hint("attach smaller files");
+    }
+    ApiError::bad_request(rejected.body_text()).hint("send JSON, with `Content-Type: application/json`")
+}
+
+/// What the address names. A name that can't be one is not found.
+pub(crate) struct Named<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(named)) => Ok(Self(named)),
+            Err(_) => Err(ApiError::new(ErrorKind::NotFound, "there is nothing at this address")),
+        }
+    }
+}
+
+/// What stands behind the `?` of the address.
+pub(crate) struct Asked<T>(pub(crate) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(asked)) => Ok(Self(asked)),
+            Err(rejected) => Err(ApiError::bad_request(rejected.body_text())),
+        }
+    }
+}

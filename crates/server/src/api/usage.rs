@@ -1,0 +1,81 @@
+//! What model calls used and cost (M7).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use windlass::door::is_on_this_machine;
+use windlass_store::{Charge, charges};
+use windlass_vocab::{NanoMoney, Timestamp};
+
+use super::Asked;
+use crate::access::SignedIn;
+use crate::error::ApiError;
+use crate::state::HttpServer;
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct UsageQuery {
+    #[serde(default)]
+    by: UsageBy,
+}
+
+/// What the sums are made by.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum UsageBy {
+    #[default]
+    Day,
+    Model,
+    Session,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct UsageTable {
+    rows: Vec<UsageLine>,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct UsageLine {
+    name: String,
+    calls: u64,
+    tokens_in: u64,
+    tokens_out: u64,
+    /// In billionths of a dollar; calls without a known price are left out.
+    cost_nanos: i64,
+    /// Calls whose price is not known.
+    unpriced_calls: u64,
+}
+
+impl UsageLine {
+    fn add(&mut self, charge: &Charge) {
+        self.calls += 1;
+        self.tokens_in = self.tokens_in.saturating_add(charge.usage.input);
+        self.tokens_out = self.tokens_out.saturating_add(charge.usage.output);
+        let is_free = || charge.server.as_deref().is_some_and(is_on_this_machine);
+        match charge.cost.or_else(|| is_free().then_some(NanoMoney(0))) {
+            Some(NanoMoney(nanos)) => self.cost_nanos = self.cost_nanos.saturating_add(nanos),
+            None => self.unpriced_calls += 1,
+        }
+    }
+}
+
+/// `GET /api/usage`
+pub(crate) async fn usage(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Asked(query): Asked<UsageQuery>,
+) -> Result<Json<UsageTable>, ApiError> {
+    let mut sums: BTreeMap<String, UsageLine> = BTreeMap::new();
+    for charge in charges(state.store().as_ref(), &caller.user, Timestamp(0)).await?.charges {
+        let name = match query.by {
+            UsageBy::Day => charge.at.to_string().chars().take(10).collect(),
+            UsageBy::Model => charge.model.as_str().to_owned(),
+            UsageBy::Session => charge.session.to_string(),
+        };
+        sums.entry(name).or_default().add(&charge);
+    }
+    let rows = sums.into_iter().map(|(name, line)| UsageLine { name, ..line }).collect();
+    Ok(Json(UsageTable { rows }))
+}

@@ -1,0 +1,90 @@
+//! A session's events as server-sent events (E1): `id` is the record's number, `data` the event as everywhere else. A client
+//! that reconnects with `Last-Event-ID` misses nothing and gets nothing twice.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::{Stream, StreamExt as _, stream};
+use serde::Deserialize;
+use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
+use windlass_store::StoreError;
+use windlass_vocab::{Event, SessionId};
+
+use crate::access::SignedIn;
+use crate::api::{Asked, Named};
+use crate::error::ApiError;
+use crate::html::with_html;
+use crate::state::HttpServer;
+
+/// How often a silent stream says that it is alive: proxies close what is silent for longer.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// Where a client goes on.
+#[derive(Debug, Deserialize)]
+pub(crate) struct EventsQuery {
+    /// The last record that the client has.
+    #[serde(default)]
+    after: u64,
+}
+
+/// `GET /api/sessions/{id}/events`
+pub(crate) async fn events(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(session): Named<SessionId>,
+    Asked(query): Asked<EventsQuery>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let row = state.session(&caller, session).await?;
+    let after = last_event_id(&headers)?.unwrap_or(query.after);
+    let head = state.store().head(row.session).await?.seq;
+    if after > head {
+        return Err(ApiError::bad_request(format!("the session has {head} records, so none is numbered {after}"))
+            .hint("read the session from its beginning"));
+    }
+    let ended = state.draining();
+    let sent = followed(state.follow(row.session, after)).take_until(ended);
+    Ok(Sse::new(sent).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// Returns the last record that a reconnecting client has; a browser sends its own header, which wins over the address.
+fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let seq = value.to_str().ok().and_then(|text| text.trim().parse().ok());
+    seq.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
+}
+
+fn followed(follow: Follow) -> impl Stream<Item = Result<SentEvent, Infallible>> {
+    stream::unfold(Some(follow), |follow| async move {
+        let mut follow = follow?;
+        loop {
+            match follow.next().await {
+                Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some(follow))),
+                // The records that were missed come next.
+                Ok(FollowedEvent::FellBehind) => {}
+                Err(error) => return Some((Ok(failed(&error)), None)),
+            }
+        }
+    })
+}
+
+fn sent(event: &PublishedEvent) -> SentEvent {
+    match event.event() {
+        Event::Record(envelope) => {
+            SentEvent::default().id(envelope.seq.to_string()).data(with_html(event.json(), envelope))
+        }
+        Event::Delta(_) => SentEvent::default().data(event.json()),
+    }
+}
+
+/// Returns the last event of a stream whose session can't be read any more.
+fn failed(error: &StoreError) -> SentEvent {
+    let error = ApiError::from(error.clone());
+    let data = serde_json::json!({ "kind": error.kind, "message": error.message, "hint": error.hint });
+    SentEvent::default().event("error").data(data.to_string())
+}

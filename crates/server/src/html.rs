@@ -1,0 +1,158 @@
+//! The HTML of finished records: Markdown of a model or a person, made harmless. The page never makes HTML of such text itself.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use ammonia::Builder;
+use pulldown_cmark::{Event, Options, Parser, html};
+use windlass_vocab::{Envelope, Part, Record};
+
+/// What may stand in the result. Links open elsewhere, and tell nobody where they were followed from; images are not
+/// loaded, because that would tell their server who reads what.
+static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let tags = [
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "del",
+        "em",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "input",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ];
+    let mut builder = Builder::default();
+    builder
+        .tags(HashSet::from(tags))
+        .tag_attributes(
+            [
+                ("a", HashSet::from(["href", "title"])),
+                ("code", HashSet::from(["class"])),
+                ("input", HashSet::from(["type", "checked", "disabled"])),
+                ("ol", HashSet::from(["start"])),
+            ]
+            .into(),
+        )
+        .generic_attributes(HashSet::new())
+        .url_schemes(HashSet::from(["http", "https", "mailto"]))
+        .add_tag_attributes("a", ["target"])
+        .set_tag_attribute_value("a", "target", "_blank")
+        .link_rel(Some("noopener noreferrer"));
+    builder
+});
+
+/// Returns the HTML of a Markdown text.
+pub(crate) fn html_of(markdown: &str) -> String {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    // HTML in the text is shown as the text it is.
+    let events = Parser::new_ext(markdown, options).map(|event| match event {
+        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        event => event,
+    });
+    let mut made = String::with_capacity(markdown.len() * 2);
+    html::push_html(&mut made, events);
+    CLEANER.clean(&made).to_string()
+}
+
+/// Returns the HTML of the text of a record; `None` for records without a text to read.
+pub(crate) fn record_html(envelope: &Envelope) -> Option<String> {
+    match &envelope.record {
+        Record::ModelReplied(replied) => {
+            let texts: Vec<&str> = replied
+                .parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Text { text } => Some(text.as_str()),
+                    _ => None,
+                })
+                .collect();
+            let text = texts.join("\n\n");
+            (!text.trim().is_empty()).then(|| html_of(&text))
+        }
+        Record::MessageAccepted(accepted) => Some(html_of(&accepted.text)),
+        Record::RunEnded(ended) => (!ended.answer.trim().is_empty()).then(|| html_of(&ended.answer)),
+        _ => None,
+    }
+}
+
+/// Returns a record as JSON with one more field, `html`, where it has a text to read.
+pub(crate) fn with_html(json: &str, envelope: &Envelope) -> String {
+    let Some(html) = record_html(envelope) else { return json.to_owned() };
+    let (Some(open), Ok(html)) = (json.strip_suffix('}'), serde_json::to_string(&html)) else { return json.to_owned() };
+    format!("{open},\"html\":{html}}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::html_of;
+
+    // proves W3, X4: nothing in a model's text acts in the page
+    #[test]
+    fn text_of_a_model_makes_no_script_frame_image_or_handler() {
+        for hostile in [
+            "<script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "<iframe src='https://evil.example'></iframe>",
+            "[x](javascript:alert(1))",
+            "[x](JaVaScRiPt:alert(1))",
+            "[x](data:text/html,<script>alert(1)</script>)",
+            "![x](https://evil.example/track.png)",
+            "<a href=\"https://a.example\" onclick=\"x()\">a</a>",
+            "<svg><animate onbegin=alert(1)></svg>",
+            "<style>body{display:none}</style>",
+            "```\"><script>alert(1)</script>\nx\n```",
+            "<form action=//evil.example><input name=token></form>",
+        ] {
+            let made = html_of(hostile);
+            for part in [
+                "<script",
+                "<img",
+                "<iframe",
+                "<svg",
+                "<style",
+                "<form",
+                "href=\"javascript",
+                "href=\"data",
+                "<a onclick",
+            ] {
+                assert!(!made.to_lowercase().contains(part), "{part} in {made}");
+            }
+            assert!(!made.contains("name=\"token\""), "{made}");
+        }
+    }
+
+    // proves W4
+    #[test]
+    fn ordinary_markdown_is_shown_as_written() {
+        let made = html_of(
+            "# Plan\n\n- [x] *one*\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n[docs](https://docs.example/x)",
+        );
+        for part in [
+            "<h1>Plan</h1>",
+            "<em>one</em>",
+            "<td>1</td>",
+            "<code class=\"language-rust\">fn main() {}",
+            "<a href=\"https://docs.example/x\" target=\"_blank\" rel=\"noopener noreferrer\">docs</a>",
+        ] {
+            assert!(made.contains(part), "{part} in {made}");
+        }
+        assert!(html_of("a <b>bold</b> claim, 1 < 2 && x").contains("&lt;b&gt;bold&lt;/b&gt;"), "tags are shown");
+    }
+}
