@@ -177,6 +177,12 @@ impl From<OpenError> for ApiError {
     }
 }
 
+impl From<std::io::Error> for ApiError {
+    fn from(error: std::io::Error) -> Self {
+        Self::internal(&error)
+    }
+}
+
 impl From<SessionClosed> for ApiError {
     fn from(closed: SessionClosed) -> Self {
         match closed {

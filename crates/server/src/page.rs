@@ -1,9 +1,10 @@
 //! The page: its files are part of the binary.
 
+use std::io::Read as _;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
@@ -11,8 +12,8 @@ use crate::access::cookie_of;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
-/// The page's files by name, in the order of `web/`.
-pub(crate) static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
+/// The page's files by name, each compressed with gzip.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
 /// The token of the address that `windlass serve` prints.
 #[derive(Debug, Deserialize)]
@@ -22,8 +23,12 @@ pub(crate) struct PageQuery {
 
 /// `GET /`: the page. With a valid token in the address, the browser gets a cookie in its place and is led to the address
 /// without it, so that the token is neither in its history nor in a bookmark.
-pub(crate) async fn index(State(state): State<Arc<HttpServer>>, Query(query): Query<PageQuery>) -> Response {
-    let Some(token) = query.token else { return file("index.html") };
+pub(crate) async fn index(
+    State(state): State<Arc<HttpServer>>,
+    headers: HeaderMap,
+    Query(query): Query<PageQuery>,
+) -> Response {
+    let Some(token) = query.token else { return file("index.html", &headers) };
     let mut response = Redirect::to("/").into_response();
     if let Some(cookie) = state.access.holder_of(&token).and_then(|_| cookie_of(&token)) {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
@@ -32,13 +37,13 @@ pub(crate) async fn index(State(state): State<Arc<HttpServer>>, Query(query): Qu
 }
 
 /// `GET /assets/{name}`
-pub(crate) async fn asset(Path(name): Path<String>) -> Response {
-    file(&name)
+pub(crate) async fn asset(headers: HeaderMap, Path(name): Path<String>) -> Response {
+    file(&name, &headers)
 }
 
 /// Returns a file of the page. Names are compared with a list, so no name leads anywhere else.
-fn file(name: &str) -> Response {
-    let Some((_, content)) = FILES.iter().find(|(known, _)| *known == name) else {
+fn file(name: &str, asked: &HeaderMap) -> Response {
+    let Some((_, packed)) = FILES.iter().find(|(known, _)| *known == name) else {
         return ApiError::new(ErrorKind::NotFound, "there is no such file").into_response();
     };
     let media_type = match name.rsplit_once('.').map(|(_, ending)| ending) {
@@ -50,9 +55,39 @@ fn file(name: &str) -> Response {
         _ => "application/octet-stream",
     };
     let headers = [
+        (header::VARY, HeaderValue::from_static("accept-encoding")),
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         // The files change with the binary: a browser asks each time, on a connection that is there anyway.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    (StatusCode::OK, headers, *content).into_response()
+    if takes_gzip(asked) {
+        return (StatusCode::OK, headers, [(header::CONTENT_ENCODING, "gzip")], *packed).into_response();
+    }
+    let mut content = Vec::new();
+    match flate2::read::GzDecoder::new(*packed).read_to_end(&mut content) {
+        Ok(_) => (StatusCode::OK, headers, content).into_response(),
+        Err(error) => ApiError::from(error).into_response(),
+    }
+}
+
+/// Whether the client understands gzip; every browser does.
+fn takes_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    accepted.split(',').any(|coding| coding.split(';').next().is_some_and(|coding| coding.trim() == "gzip"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FILES;
+
+    // proves W4: the whole page is small, as it is stored and as it is sent
+    #[test]
+    fn the_page_is_under_150_kb() {
+        let bytes: usize = FILES.iter().map(|(_, packed)| packed.len()).sum();
+        assert!(bytes < 150_000, "{bytes}");
+        for needed in ["index.html", "js/main.js", "js/fold.js", "css/base.css"] {
+            assert!(FILES.iter().any(|(name, _)| *name == needed), "{needed}");
+        }
+        assert!(FILES.iter().all(|(name, _)| !name.starts_with("tests")), "tests are not served");
+    }
 }
