@@ -47,7 +47,7 @@ pub async fn import(
     let state = State::fold(import.session(), import.records());
     let ImportOptions { owner, key, workspace } = arrival;
     let imported = Some(ImportDetails { workspace, owner: Some(owner) });
-    let changed = SessionChanged { title: None, key, imported };
+    let changed = SessionChanged { key, imported, ..SessionChanged::default() };
     let records = decide(&state, Input { at: now, fact: Fact::Changed(changed) });
     let calls = records.iter().filter_map(|record| match record {
         Record::CallFinished(CallFinished { call, .. }) => Some(*call),

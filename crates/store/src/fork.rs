@@ -222,8 +222,10 @@ fn entry(branch: &ForkTarget, origin: Origin, envelope: Envelope) -> Entry {
             opened.forked_from.iter_mut().for_each(|earlier| earlier.seq = earlier.seq.min(origin.seq));
             opened.forked_from.push(origin);
         }
-        // The key stays with the origin.
-        Record::SessionChanged(SessionChanged { key, .. }) => *key = None,
+        // The key stays with the origin, and so does its place in the list.
+        Record::SessionChanged(SessionChanged { key, pinned, archived, .. }) => {
+            (*key, *pinned, *archived) = (None, None, None);
+        }
         _ => {}
     }
     Entry { run, turn, record }

@@ -24,6 +24,13 @@ pub struct Lease {
 #[derive(Debug)]
 pub struct LeaseHolder(watch::Sender<bool>);
 
+/// Who holds a session, as far as the store can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionHolder {
+    /// The id of the process; `None` if it is unknown. It may be this very process.
+    pub process: Option<u32>,
+}
+
 impl LeaseHolder {
     /// Reports that another holder may have the session now.
     pub fn lose(&self) {

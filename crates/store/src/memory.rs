@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, MessageId, Record, SessionId, Timestamp};
 
 use crate::line::{self, BlobMap};
+use crate::listing::RowFilter;
 use crate::projections::{SessionFold, project};
 use crate::verify::{BatchNote, Chain};
 use crate::{
-    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, CommandState, ControlLane, Head,
-    Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog,
-    SessionRow, StoreError, StoredBatch, TakenCommand, WaitingMessage,
+    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, ChildFilter, CommandState,
+    ControlLane, Head, Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, PutOutcome, SealedBatch, SentCommand,
+    SessionCursor, SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, StoreError, StoredBatch,
+    TakenCommand, WaitingMessage,
 };
 
 /// Journals in memory. Clones share them.
@@ -113,6 +115,21 @@ impl MemoryJournals {
 
     fn rows(&self) -> impl Iterator<Item = &SessionRow> {
         self.sessions.values().filter_map(|session| session.fold.as_ref()).map(|fold| &fold.row)
+    }
+
+    fn list(&self, owner: &str, query: &SessionQuery) -> SessionList {
+        let filter = RowFilter::new(query);
+        let own = || self.rows().filter(|row| row.owner == owner);
+        let known: HashSet<SessionId> = own().map(|row| row.session).collect();
+        let is_listed = |row: &&SessionRow| {
+            let is_child = row.parent().is_some_and(|(parent, _)| known.contains(&parent));
+            query.after.is_none_or(|after| SessionCursor::of(row) < after)
+                && (query.children == ChildFilter::Included || !is_child)
+                && filter.admits((*row).into())
+        };
+        let mut rows: Vec<&SessionRow> = own().filter(is_listed).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(SessionCursor::of(row)));
+        SessionList::cut(rows.into_iter().cloned().collect(), query.limit)
     }
 
     fn find(&self, owner: &str, key: &str) -> Option<SessionId> {
@@ -303,6 +320,10 @@ impl SessionLog for MemoryStore {
         ready(Ok(rows))
     }
 
+    fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
+        ready(Ok(self.journals().list(owner, &query)))
+    }
+
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         ready(Ok(self.journals().batches(session).to_vec()))
     }
@@ -351,6 +372,11 @@ impl Ownership for MemoryStore {
 
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
         ready(Ok(self.journals().claimed.contains_key(&session)))
+    }
+
+    fn holder(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionHolder>, StoreError>> {
+        let holder = SessionHolder { process: Some(std::process::id()) };
+        ready(Ok(self.journals().claimed.contains_key(&session).then_some(holder)))
     }
 }
 

@@ -8,7 +8,8 @@ use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Times
 
 use crate::control::{AddressedCommand, Addressee, CommandState, SentCommand, TakenCommand};
 use crate::{
-    AppendError, Head, Inconsistency, Lease, Loss, SealedBatch, SessionRow, StoreError, StoredBatch, WaitingMessage,
+    AppendError, Head, Inconsistency, Lease, Loss, SealedBatch, SessionHolder, SessionList, SessionQuery, SessionRow,
+    StoreError, StoredBatch, WaitingMessage,
 };
 
 /// A boxed future, so that the traits are object-safe.
@@ -50,6 +51,10 @@ pub trait SessionLog {
     /// An owner's sessions, the most recently changed first.
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>>;
 
+    /// One page of an owner's sessions, pinned ones first, then the most recently changed. Reads no journal. A page
+    /// costs what its rows cost, however many sessions there are; a search reads rows until the page is full.
+    fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>>;
+
     /// The batches as stored, in order; for `verify` and `export`.
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>>;
 
@@ -76,6 +81,9 @@ pub trait Ownership {
 
     /// Whether anybody, the caller included, holds the session. Checking blocks other claims only briefly, if at all.
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>>;
+
+    /// Who holds the session, the caller included; `None` if nobody does.
+    fn holder(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionHolder>, StoreError>>;
 }
 
 /// Whether a message was new.

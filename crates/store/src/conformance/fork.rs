@@ -83,7 +83,7 @@ pub(super) async fn a_fork_where_there_is_no_record_is_refused(store: &Arc<dyn S
 
 pub(super) async fn a_fork_keeps_to_its_own_key(store: &Arc<dyn Store>) -> CheckResult {
     let mut writer = open(store, 1, "one").await?;
-    let change = SessionChanged { title: Some("Notes".into()), key: Some("two".into()), imported: None };
+    let change = SessionChanged { title: Some("Notes".into()), key: Some("two".into()), ..SessionChanged::default() };
     append(store, &mut writer, batch([change.into()])).await?;
     let taken = forked(store, session(1), None, branch(2, "two")).await;
     same!(taken, Err(ForkError::Store(StoreError::KeyTaken { key: "two".into() })));

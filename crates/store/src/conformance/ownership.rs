@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::checked::{CheckResult, append, batch, holds, live, open, same, session};
 use super::sample;
-use crate::{BODY_LIMIT, Batch, Head, PutOutcome, Store, StoreError, Writer, hash_of};
+use crate::{BODY_LIMIT, Batch, Head, PutOutcome, SessionHolder, Store, StoreError, Writer, hash_of};
 
 // proves J5
 pub(super) async fn a_session_has_one_owner(store: &Arc<dyn Store>) -> CheckResult {
@@ -29,7 +29,10 @@ pub(super) async fn a_session_has_one_owner_among_all_handles(
     let lease = one.claim(session(1)).await?;
     holds!(matches!(other.claim(session(1)).await, Err(StoreError::Busy { .. })));
     holds!(other.is_claimed(session(1)).await?);
+    // Both handles are of this process here; `processes.rs` asks for the holder from another one.
+    same!(other.holder(session(1)).await?, Some(SessionHolder { process: Some(std::process::id()) }));
     drop(lease);
+    same!(other.holder(session(1)).await?, None);
     let lease = other.claim(session(1)).await?;
     holds!(matches!(one.claim(session(1)).await, Err(StoreError::Busy { .. })));
     holds!(!lease.is_lost());

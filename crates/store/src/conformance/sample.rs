@@ -249,7 +249,11 @@ pub fn every_kind(session: SessionId) -> Vec<Batch> {
     batches.push(vec![run(run_ended(EndReason::Cancelled))]);
     batches.extend(undone_again());
     batches.push(vec![
-        Entry::new(SessionChanged { title: Some("Tidying".into()), key: Some("tidy-notes".into()), imported: None }),
+        Entry::new(SessionChanged {
+            title: Some("Tidying".into()),
+            key: Some("tidy-notes".into()),
+            ..SessionChanged::default()
+        }),
         Entry::new(unknown()),
     ]);
     let at = |place: i64| Timestamp(1_794_711_599_999 + place * 1_500);

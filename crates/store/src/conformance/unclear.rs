@@ -11,8 +11,9 @@ use super::sample;
 use crate::settle::at_once;
 use crate::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog, SessionRow, Store, StoreError,
-    StoredBatch, TRIES, TakenCommand, WaitingMessage, Writer, append_again, restore_for_certain, verify,
+    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery,
+    SessionRow, Store, StoreError, StoredBatch, TRIES, TakenCommand, WaitingMessage, Writer, append_again,
+    restore_for_certain, verify,
 };
 
 /// When the connection dies.
@@ -79,6 +80,9 @@ impl SessionLog for UncertainStore {
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
         self.inner.sessions(owner)
     }
+    fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
+        self.inner.list(owner, query)
+    }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
     }
@@ -102,6 +106,9 @@ impl Ownership for UncertainStore {
     }
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
         self.inner.is_claimed(session)
+    }
+    fn holder(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionHolder>, StoreError>> {
+        self.inner.holder(session)
     }
 }
 

@@ -1,6 +1,8 @@
 //! The session list: key, title, status, last prompt (L4).
 
-use windlass_vocab::{CallId, EndReason, Envelope, Record, SessionId, Timestamp, parent_in_key};
+use windlass_vocab::{
+    CallId, EndReason, Envelope, Record, SessionChanged, SessionEdit, SessionId, Timestamp, parent_in_key,
+};
 
 /// How many characters of a prompt a row keeps.
 const PROMPT_CHARS: usize = 200;
@@ -69,12 +71,17 @@ pub struct SessionRow {
     pub status: SessionStatus,
     /// When it was opened.
     pub created: Timestamp,
-    /// When this row last changed: at a message, at the start or end of a run, at a question.
+    /// When this row last changed: at a message, at the start or end of a run, at a question, when it was taken out of
+    /// the archive. Pinning, unpinning and archiving leave it as it was.
     pub updated: Timestamp,
     /// The beginning of the newest message.
     pub last_prompt: Option<String>,
     /// How many runs it has had.
     pub runs: u32,
+    /// Whether it is listed before the others, and never cleaned up.
+    pub pinned: bool,
+    /// When it was archived; `None` if it is not. A message or a new run takes it out of the archive.
+    pub archived: Option<Timestamp>,
 }
 
 impl SessionRow {
@@ -84,10 +91,56 @@ impl SessionRow {
         parent_in_key(&self.key)
     }
 
+    /// Whether the session is already as this edit makes it.
+    #[must_use]
+    pub fn has(&self, edit: &SessionEdit) -> bool {
+        match edit {
+            SessionEdit::Title(title) => self.title.as_ref() == Some(title),
+            SessionEdit::Pin => self.pinned,
+            SessionEdit::Unpin => !self.pinned,
+            SessionEdit::Archive => self.archived.is_some(),
+            SessionEdit::Unarchive => self.archived.is_none(),
+        }
+    }
+
+    /// Applies a record about the session as a whole; returns whether the session counts as changed.
+    fn change(&mut self, changed: &SessionChanged, at: Timestamp) -> CountsAsChange {
+        let SessionChanged { title, key, imported, pinned, archived } = changed;
+        self.title = title.clone().or(self.title.take());
+        if let Some(key) = key {
+            self.key.clone_from(key);
+        }
+        self.pinned = pinned.unwrap_or(self.pinned);
+        self.archived = match archived {
+            Some(true) => self.archived.or(Some(at)),
+            Some(false) => None,
+            None => self.archived,
+        };
+        if let Some(imported) = imported {
+            self.workspace.clone_from(&imported.workspace);
+            if let Some(owner) = &imported.owner {
+                self.owner.clone_from(owner);
+            }
+            // Another person pinned or archived it; and it is as old as its import, whatever times its records carry.
+            (self.pinned, self.archived, self.updated) = (false, None, at);
+        }
+        let is_only_marked = title.is_none() && key.is_none() && imported.is_none();
+        match (pinned, archived) {
+            (Some(_), None | Some(true)) | (None, Some(true)) if is_only_marked => CountsAsChange::No,
+            _ => CountsAsChange::Yes,
+        }
+    }
+
     /// Whether the other row has the same owner and key, which together name a session.
     pub(crate) fn has_name_of(&self, other: &Self) -> bool {
         (&self.owner, &self.key) == (&other.owner, &other.key)
     }
+}
+
+/// Whether a record moves a session to the front of the list.
+enum CountsAsChange {
+    Yes,
+    No,
 }
 
 /// A row, and the state that the fold needs to continue it.
@@ -130,6 +183,8 @@ impl SessionFold {
             updated: envelope.at,
             last_prompt: None,
             runs: 0,
+            pinned: false,
+            archived: None,
         };
         Some(Self { row, called: false, questions: 0 })
     }
@@ -174,25 +229,17 @@ impl SessionFold {
     fn apply(&mut self, envelope: &Envelope) {
         let row = &mut self.row;
         match &envelope.record {
-            Record::SessionChanged(changed) => {
-                row.title = changed.title.clone().or(row.title.take());
-                if let Some(key) = &changed.key {
-                    row.key.clone_from(key);
-                }
-                if let Some(imported) = &changed.imported {
-                    row.workspace.clone_from(&imported.workspace);
-                    if let Some(owner) = &imported.owner {
-                        row.owner.clone_from(owner);
-                    }
-                    // An imported session is as old as its import, whatever times its records carry.
-                    row.updated = envelope.at;
-                }
-            }
+            Record::SessionChanged(changed) => match row.change(changed, envelope.at) {
+                CountsAsChange::Yes => {}
+                CountsAsChange::No => return,
+            },
             Record::MessageAccepted(message) => {
+                row.archived = None;
                 row.last_prompt = Some(message.text.chars().take(PROMPT_CHARS).collect());
             }
             Record::RunStarted(_) => {
                 row.runs += 1;
+                row.archived = None;
                 row.status = SessionStatus::Processing;
                 (self.called, self.questions) = (false, 0);
             }

@@ -107,7 +107,7 @@ enum ListPresence {
 }
 
 fn listed(connection: &Connection) -> rusqlite::Result<BTreeMap<SessionId, ListPresence>> {
-    let mut statement = connection.prepare("SELECT session, owner, key FROM sessions NOT INDEXED")?;
+    let mut statement = connection.prepare("SELECT session, owner, key FROM main.sessions NOT INDEXED")?;
     let mut rows = statement.query([])?;
     let mut sessions = BTreeMap::new();
     while let Some(row) = rows.next()? {

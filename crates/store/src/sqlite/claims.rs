@@ -22,7 +22,7 @@ use self::files::Locks;
 use self::ranges::Locks;
 use super::folder::DataFolder;
 use crate::error::place;
-use crate::{Head, Lease, LeaseHolder, StoreError};
+use crate::{Head, Lease, LeaseHolder, SessionHolder, StoreError};
 
 /// How many sessions this process has claimed in one store.
 #[derive(Clone, Debug, Default)]
@@ -88,10 +88,10 @@ impl Claims {
         }
     }
 
-    pub(super) fn is_claimed(&self, session: SessionId) -> Result<bool, StoreError> {
+    pub(super) fn holder(&self, session: SessionId) -> Result<Option<SessionHolder>, StoreError> {
         match self.locks.look(session) {
-            Ok(()) => Ok(false),
-            Err(ClaimRefusal::Held(_)) => Ok(true),
+            Ok(()) => Ok(None),
+            Err(ClaimRefusal::Held(process)) => Ok(Some(SessionHolder { process })),
             Err(ClaimRefusal::Failed(error)) => Err(self.failed(&error)),
         }
     }
@@ -105,12 +105,12 @@ impl Claims {
     }
 }
 
-/// Whether the session is claimed, in a folder where no file can be created.
-pub(super) fn is_claimed(folder: &DataFolder, session: SessionId) -> Result<bool, StoreError> {
+/// Who holds the session, in a folder where no file can be created.
+pub(super) fn holder(folder: &DataFolder, session: SessionId) -> Result<Option<SessionHolder>, StoreError> {
     match Locks::look_at(folder, session) {
-        Ok(()) => Ok(false),
-        Err(ClaimRefusal::Held(_)) => Ok(true),
-        Err(ClaimRefusal::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Ok(()) => Ok(None),
+        Err(ClaimRefusal::Held(process)) => Ok(Some(SessionHolder { process })),
+        Err(ClaimRefusal::Failed(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(ClaimRefusal::Failed(error)) => Err(StoreError::of_io(&Locks::path(folder), &error)),
     }
 }

@@ -151,7 +151,7 @@ impl Committer {
             let now = CommitCount::of(&self.db.connection).map_err(self.db.fault())?;
             let to = noted.commits.max(now.commits) + 1;
             counter::raise(&self.db, now.commits, to)?;
-            schema::make_added_tables(&self.db.connection).map_err(self.db.fault())?;
+            schema::update(&self.db.connection).map_err(self.db.fault())?;
             Ok(CommitCount { commits: to, ..now })
         });
         let counter = raised.map_err(StoreError::from).and_then(|count| CommitCounter::open(folder, count, None));

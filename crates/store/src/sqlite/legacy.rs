@@ -84,6 +84,8 @@ fn in_transaction(folder: &DataFolder, connection: &Connection) -> Result<(), St
             Ok(SpoolExtent { lap: rows::natural(row, 0)?, offset: rows::natural(row, 1)?, check: row.get(2)? })
         })
         .map_err(fault)?;
+    connection.execute_batch(schema::BEYOND_VERSION_2).map_err(fault)?;
+    connection.execute_batch(schema::BEYOND_VERSION_3).map_err(fault)?;
     let spool = read(folder, &stored)?;
     let batches = entries(&spool, stored.check).map_err(|at| damaged(folder, stored.offset + at as u64))?;
     let mut ends: HashMap<SessionId, Head> = HashMap::new();
@@ -98,7 +100,7 @@ fn in_transaction(folder: &DataFolder, connection: &Connection) -> Result<(), St
             ends.insert(batch.session, batch.head);
         }
     }
-    connection.execute_batch(&format!("DROP TABLE spool; {} COMMIT", schema::BEYOND_VERSION_2)).map_err(fault)
+    connection.execute_batch("DROP TABLE spool; COMMIT").map_err(fault)
 }
 
 fn insert(connection: &Connection, batch: &SpooledBatch<'_>, records: &[Envelope]) -> rusqlite::Result<()> {

@@ -28,6 +28,7 @@ mod folder;
 mod inbox;
 mod job;
 mod legacy;
+mod list_page;
 mod options;
 mod passages;
 mod presence;
@@ -62,8 +63,8 @@ use self::readers::LogOnClose;
 use crate::error::place;
 use crate::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog, SessionRow, StoreError, StoredBatch,
-    TakenCommand, WaitingMessage,
+    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery,
+    SessionRow, StoreError, StoredBatch, TakenCommand, WaitingMessage,
 };
 
 /// Journals in a data folder. Dropping it finishes all submitted writes and closes the file.
@@ -179,6 +180,11 @@ impl SessionLog for SqliteStore {
         self.readers.with(move |reading| reading.rows(&owner))
     }
 
+    fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
+        let owner = owner.to_owned();
+        self.readers.with(move |reading| reading.list(&owner, &query))
+    }
+
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.readers.with(move |reading| reading.batches(session))
     }
@@ -226,10 +232,14 @@ impl Ownership for SqliteStore {
     }
 
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
+        Box::pin(async move { Ok(self.holder(session).await?.is_some()) })
+    }
+
+    fn holder(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionHolder>, StoreError>> {
         Box::pin(async move {
             match &self.access {
-                FolderAccess::Write(claims, _) => claims.is_claimed(session),
-                FolderAccess::Read(folder) => claims::is_claimed(folder, session),
+                FolderAccess::Write(claims, _) => claims.holder(session),
+                FolderAccess::Read(folder) => claims::holder(folder, session),
             }
         })
     }

@@ -3,7 +3,8 @@
 //!
 //! SQLite reads a database in WAL mode only if its shared memory exists or can be created. If it can't and the log is
 //! empty, the database is opened as an immutable file; otherwise it is copied, with its log, into a temporary folder,
-//! which is removed afterwards. A database of an older version is copied as well, and migrated there.
+//! which is removed afterwards. A database of version 1 or 2 is copied as well, and migrated there; one of version 3 is read
+//! as it is (`schema::add_missing_columns`).
 
 use std::fs;
 use std::io;
@@ -83,7 +84,7 @@ fn source(folder: &DataFolder, scratch: &Path) -> Result<Source, StoreError> {
     ways.extend(log_is_empty.then_some(Source::Unchanging(path)));
     for way in ways {
         match way.connect().and_then(|connection| schema::version(&connection, &way.path())) {
-            Ok(schema::SCHEMA_VERSION) => return Ok(way),
+            Ok(3..) => return Ok(way),
             // It has an older version, or its shared memory is missing.
             Ok(_) | Err(StoreError::ReadOnly { .. } | StoreError::Full { .. } | StoreError::Io { .. }) => {}
             Err(error) => return Err(error),

@@ -14,12 +14,13 @@ use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::folder::DataFolder;
 use super::read_only::Source;
-use super::{append, check, control, inbox, rows, schema};
+use super::{append, check, control, inbox, list_page, rows, schema};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::{BatchNote, Chain, blob_is_gone};
 use crate::{
-    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionRow, StoreError, StoredBatch, WaitingMessage,
+    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionList, SessionQuery, SessionRow, StoreError,
+    StoredBatch, WaitingMessage,
 };
 
 /// What to do with the write-ahead log when the last connection is closed.
@@ -119,6 +120,7 @@ impl ReaderPool {
             LogOnClose::Moved => {}
             LogOnClose::Kept => schema::keep_log(&connection).map_err(fault)?,
         }
+        schema::add_missing_columns(&connection).map_err(fault)?;
         connection.pragma_update(None, "query_only", true).map_err(fault)?;
         Ok(connection)
     }
@@ -168,6 +170,10 @@ impl ReadSnapshot<'_> {
 
     pub(super) fn rows(&self, owner: &str) -> Result<Vec<SessionRow>, StoreError> {
         rows::list(self.connection, owner).map_err(self.fault())
+    }
+
+    pub(super) fn list(&self, owner: &str, query: &SessionQuery) -> Result<SessionList, StoreError> {
+        list_page::read(self.connection, owner, query).map_err(self.fault())
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {

@@ -7,15 +7,18 @@ use windlass_vocab::{SessionId, Timestamp};
 use crate::projections::SessionFold;
 use crate::{SessionRow, SessionStatus};
 
+/// A statement that reads what [`fold`] needs, and its condition.
 macro_rules! select {
     ($rest:literal) => {
         concat!(
             "SELECT session, owner, key, title, workspace, status, created, updated, last_prompt, runs, called, ",
-            "questions FROM sessions ",
+            "questions, pinned, archived FROM sessions ",
             $rest
         )
     };
 }
+
+pub(super) use select;
 
 /// A count as SQLite stores it. No journal gets near 2^63 records.
 pub(super) fn integer(number: u64) -> i64 {
@@ -66,10 +69,11 @@ pub(super) fn store(connection: &Connection, fold: &SessionFold) -> rusqlite::Re
     let SessionFold { row, called, questions } = fold;
     let mut statement = connection.prepare_cached(
         "INSERT INTO sessions (session, owner, key, title, workspace, status, created, updated, last_prompt, runs,
-         called, questions) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+         called, questions, pinned, archived) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
          ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, key = excluded.key, title = excluded.title,
-         workspace = excluded.workspace, status = excluded.status, updated = excluded.updated, last_prompt = excluded.last_prompt, runs = excluded.runs,
-         called = excluded.called, questions = excluded.questions",
+         workspace = excluded.workspace, status = excluded.status, updated = excluded.updated,
+         last_prompt = excluded.last_prompt, runs = excluded.runs, called = excluded.called,
+         questions = excluded.questions, pinned = excluded.pinned, archived = excluded.archived",
     )?;
     statement.execute(params![
         row.session.0.as_bytes(),
@@ -83,7 +87,9 @@ pub(super) fn store(connection: &Connection, fold: &SessionFold) -> rusqlite::Re
         row.last_prompt,
         row.runs,
         called,
-        questions
+        questions,
+        row.pinned,
+        row.archived.map(|at| at.0)
     ])?;
     Ok(())
 }
@@ -92,7 +98,7 @@ pub(super) fn session(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionI
     Ok(SessionId(Uuid::from_bytes(row.get(column)?)))
 }
 
-fn fold(row: &Row<'_>) -> rusqlite::Result<SessionFold> {
+pub(super) fn fold(row: &Row<'_>) -> rusqlite::Result<SessionFold> {
     let status: String = row.get(5)?;
     let shown = SessionRow {
         session: session(row, 0)?,
@@ -105,6 +111,8 @@ fn fold(row: &Row<'_>) -> rusqlite::Result<SessionFold> {
         updated: Timestamp(row.get(7)?),
         last_prompt: row.get(8)?,
         runs: row.get(9)?,
+        pinned: row.get(12)?,
+        archived: row.get::<_, Option<i64>>(13)?.map(Timestamp),
     };
     Ok(SessionFold { row: shown, called: row.get(10)?, questions: row.get(11)? })
 }

@@ -24,7 +24,7 @@ use crate::error::place;
 const APPLICATION_ID: i32 = 0x574c_4a31;
 
 /// The schema version.
-pub(super) const SCHEMA_VERSION: u32 = 3;
+pub(super) const SCHEMA_VERSION: u32 = 4;
 
 /// Pages in the write-ahead log before SQLite moves them into the database at a commit: 256 MiB. The writer does so
 /// itself long before.
@@ -96,6 +96,15 @@ INSERT INTO store VALUES (randomblob(16), 0);
 PRAGMA user_version = 3;
 ";
 
+/// Creates what version 4 adds to version 3. Journals of version 3 have neither pinned nor archived sessions, so the
+/// defaults are what a fold of them gives. The index serves [`super::list_page`]; its entries end with the session.
+pub(super) const BEYOND_VERSION_3: &str = "
+ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN archived INTEGER;
+CREATE INDEX sessions_in_list_order ON sessions (owner, pinned, updated);
+PRAGMA user_version = 4;
+";
+
 /// Everything the [`super::commit::Committer`] needs to write.
 pub(super) struct OpenedDatabase {
     pub(super) connection: Connection,
@@ -148,8 +157,9 @@ fn open_first(
         return Err(StoreError::ReadOnly { place: place(&path) });
     }
     match inspect(&connection, &path)? {
-        // Left over from a process that was killed after it had migrated a version 2 folder.
-        FoundSchema::Ours => legacy::remove_files(folder),
+        // Left over from a process that was killed after it had migrated a version 2 folder. A database of version 3
+        // is migrated below, once it is known that no commit is missing.
+        FoundSchema::Version3 | FoundSchema::Ours => legacy::remove_files(folder),
         FoundSchema::Version1 => {
             connection.execute_batch(&format!("BEGIN IMMEDIATE; {BEYOND_VERSION_2} COMMIT;")).map_err(fault)?;
         }
@@ -165,17 +175,37 @@ fn open_first(
     let counting = CommitCounting::begin(folder, CommitCount::of(&connection).map_err(fault)?, noted)?;
     match counting.loss() {
         Some(_) => keep_log(&connection).map_err(fault)?,
-        // An earlier version of Windlass may have created the database without these tables.
-        None => make_added_tables(&connection).map_err(fault)?,
+        None => update(&connection).map_err(fault)?,
     }
     Ok((connection, counting, file))
 }
 
-/// Creates the tables that later versions added without a new schema version, if they are missing. The check takes no
-/// lock; creating a table does.
-pub(super) fn make_added_tables(connection: &Connection) -> rusqlite::Result<()> {
+/// Migrates a database of version 3 that has lost nothing, and creates the tables that later versions added without a
+/// new schema version, if they are missing. The check takes no lock; creating a table does.
+pub(super) fn update(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(control::TABLE)?;
-    connection.execute_batch(inbox::FILES_TABLE)
+    connection.execute_batch(inbox::FILES_TABLE)?;
+    if has_version_3(connection)? {
+        // A savepoint is a transaction, or a part of the one that is open.
+        connection.execute_batch(&format!("SAVEPOINT migration; {BEYOND_VERSION_3} RELEASE migration;"))?;
+    }
+    Ok(())
+}
+
+fn has_version_3(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("PRAGMA user_version", [], |row| Ok(row.get::<_, i64>(0)? == 3))
+}
+
+/// Lets a connection read a database of version 3 that can't be migrated, because it can't be written or has lost
+/// commits: a view of this connection alone takes the place of its table, with the columns that version 4 adds.
+pub(super) fn add_missing_columns(connection: &Connection) -> rusqlite::Result<()> {
+    if has_version_3(connection)? {
+        connection.execute_batch(
+            "PRAGMA temp_store = MEMORY;
+             CREATE TEMP VIEW sessions AS SELECT *, 0 AS pinned, NULL AS archived FROM main.sessions",
+        )?;
+    }
+    Ok(())
 }
 
 /// Keeps the write-ahead log when the connection is closed: someone may want to repair it.
@@ -246,6 +276,7 @@ enum FoundSchema {
     Nothing,
     Version1,
     Version2,
+    Version3,
     Ours,
 }
 
@@ -264,6 +295,7 @@ fn inspect(connection: &Connection, path: &Path) -> Result<FoundSchema, StoreErr
         SCHEMA_VERSION => Ok(FoundSchema::Ours),
         1 => Ok(FoundSchema::Version1),
         2 => Ok(FoundSchema::Version2),
+        3 => Ok(FoundSchema::Version3),
         _ => Err(StoreError::Damaged { what: format!("{} has no version", path.display()) }),
     }
 }
@@ -314,7 +346,8 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let connection = connect(&unfinished)?;
     let made = connection.execute_batch(&format!(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
-         {TABLES} {} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} COMMIT;",
+         {TABLES} {} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} {BEYOND_VERSION_3} \
+         COMMIT;",
         control::TABLE,
         inbox::FILES_TABLE
     ));

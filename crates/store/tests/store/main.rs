@@ -12,6 +12,8 @@ mod fixtures;
 mod garbage;
 mod legacy;
 mod lost;
+mod many_sessions;
 mod processes;
 mod removed;
 mod sqlite;
+mod version_3;

@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    Batch, Durability, Entry, Head, Inbox, Ownership, SessionLog, SqliteOptions, SqliteStore, StoreError, Writer,
-    verify,
+    Batch, Durability, Entry, Head, Inbox, Ownership, SessionHolder, SessionLog, SqliteOptions, SqliteStore,
+    StoreError, Writer, verify,
 };
 use windlass_vocab::{SessionId, Timestamp};
 
@@ -132,7 +132,13 @@ async fn a_session_is_freed_by_the_death_of_its_owner() {
         store.claim(session(1)).await.unwrap_err(),
         StoreError::Busy { holder: format!("process {}", holder.id()) }
     );
+    // A server says who drives a session that it only follows.
+    let read_only = SqliteStore::open_read_only(dir.path(), dir.path()).unwrap();
+    for store in [&store, &read_only] {
+        assert_eq!(store.holder(session(1)).await.unwrap(), Some(SessionHolder { process: Some(holder.id()) }));
+    }
     holder.kill().unwrap();
     holder.wait().unwrap();
+    assert_eq!(store.holder(session(1)).await.unwrap(), None);
     store.claim(session(1)).await.unwrap();
 }

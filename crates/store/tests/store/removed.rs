@@ -6,8 +6,8 @@ use windlass_store::conformance::sample;
 use windlass_store::{
     AddressedCommand, Addressee, AppendError, Batch, Blobs, BoxFuture, CommandState, ControlLane, Entry, Fork,
     ForkError, ForkTarget, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch,
-    SentCommand, SessionLog, SessionRow, StoreError, StoredBatch, TakenCommand, VerifyError, WaitingMessage, Writer,
-    verify,
+    SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, StoreError, StoredBatch,
+    TakenCommand, VerifyError, WaitingMessage, Writer, verify,
 };
 use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Timestamp};
 
@@ -82,6 +82,9 @@ impl SessionLog for Removing {
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
         self.0.sessions(owner)
     }
+    fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
+        self.0.list(owner, query)
+    }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.0.batches(session)
     }
@@ -105,6 +108,9 @@ impl Ownership for Removing {
     }
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
         self.0.is_claimed(session)
+    }
+    fn holder(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionHolder>, StoreError>> {
+        self.0.holder(session)
     }
 }
 

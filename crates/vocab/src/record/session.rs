@@ -49,6 +49,12 @@ pub struct SessionChanged {
     /// The session was imported: the records before this one grant no authority here (X6).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<ImportDetails>,
+    /// Whether it is listed before the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<bool>,
+    /// Whether it is left out of the list, until the next message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archived: Option<bool>,
 }
 
 /// How a session was imported.

@@ -18,8 +18,8 @@ use windlass_runtime::{
 };
 use windlass_store::{
     AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch, SentCommand, SessionLog, SessionRow, StoreError,
-    StoredBatch, TakenCommand, WaitingMessage,
+    Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog,
+    SessionQuery, SessionRow, StoreError, StoredBatch, TakenCommand, WaitingMessage,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
@@ -168,6 +168,9 @@ impl SessionLog for Crashing {
     fn sessions<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<Vec<SessionRow>, StoreError>> {
         self.inner.sessions(owner)
     }
+    fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
+        self.inner.list(owner, query)
+    }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
     }
@@ -197,6 +200,9 @@ impl Ownership for Crashing {
     }
     fn is_claimed(&self, session: SessionId) -> BoxFuture<'_, Result<bool, StoreError>> {
         self.inner.is_claimed(session)
+    }
+    fn holder(&self, session: SessionId) -> BoxFuture<'_, Result<Option<SessionHolder>, StoreError>> {
+        self.inner.holder(session)
     }
 }
 
