@@ -39,6 +39,7 @@ mod audit;
 mod backwards;
 mod batch;
 mod charges;
+mod cleanup;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod control;
@@ -64,6 +65,7 @@ pub use audit::{append_audit, audit_file, read_audit};
 pub use backwards::ReverseRecords;
 pub use batch::{Batch, Entry, Head, SealedBatch, StoredBatch, WaitingMessage};
 pub use charges::{Charge, Charges, charges};
+pub use cleanup::{SessionRetention, sessions_to_archive, sessions_to_delete};
 pub use control::{AddressedCommand, Addressee, COMMAND_KEPT_MS, CommandState, SentCommand, TakenCommand};
 pub use error::{AppendError, Loss, StoreError};
 pub use export::{ExportError, export};
