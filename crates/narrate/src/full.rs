@@ -117,7 +117,9 @@ fn session_opened(opened: &SessionOpened) -> String {
 fn session_changed(changed: &SessionChanged) -> String {
     let folder = |imported: &ImportDetails| imported.workspace.clone().unwrap_or_else(|| "no folder".to_owned());
     let imported = changed.imported.as_ref().map(|imported| format!("imported into {}", folder(imported)));
-    let parts = [changed.title.clone(), changed.key.clone(), imported];
+    let pinned = changed.pinned.map(|pinned| if pinned { "pinned" } else { "no longer pinned" }.to_owned());
+    let archived = changed.archived.map(|archived| if archived { "archived" } else { "no longer archived" }.to_owned());
+    let parts = [changed.title.clone(), changed.key.clone(), imported, pinned, archived];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

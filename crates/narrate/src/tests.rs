@@ -56,6 +56,18 @@ const SESSIONS: &[NarrationCase] = &[
         &[],
         &["Windlass Bookkeeping A title, new, imported into no folder"],
     ),
+    (
+        "SessionChanged",
+        r#"{"pinned":true,"archived":false}"#,
+        &[],
+        &["Windlass Bookkeeping pinned, no longer archived"],
+    ),
+    (
+        "SessionChanged",
+        r#"{"pinned":false,"archived":true}"#,
+        &[],
+        &["Windlass Bookkeeping no longer pinned, archived"],
+    ),
     ("LeaseTaken", r#"{"epoch":2,"holder":"host:7"}"#, &[], &["Windlass Bookkeeping host:7 (epoch 2)"]),
     (
         "MessageAccepted",

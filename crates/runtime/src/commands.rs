@@ -57,8 +57,8 @@ impl Driver {
                 let undone = self.undo_compaction().await?;
                 let _ = reply.send(undone);
             }
-            DriverCommand::SetTitle { title, reply } => {
-                self.step(Fact::Changed(SessionChanged { title: Some(title), ..SessionChanged::default() })).await?;
+            DriverCommand::Edit { edit, reply } => {
+                self.step(Fact::Changed(SessionChanged::from(edit))).await?;
                 let _ = reply.send(());
             }
             DriverCommand::Close => {}

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals};
 use windlass_store::{ForkError, Store, StoreError};
 use windlass_tools::{Offer, Selection};
-use windlass_vocab::{CallId, Control, RunId, SessionId, Timestamp};
+use windlass_vocab::{CallId, Control, RunId, SessionEdit, SessionId, Timestamp};
 
 use crate::control::poll_commands;
 use crate::feed::Interest;
@@ -195,6 +195,13 @@ impl Hub {
     pub async fn control(&self, session: SessionId, control: Control) -> Result<ControlDelivery, StoreError> {
         let Services { store, secrets, .. } = self.services.as_ref();
         self.live.control(store, secrets, session, control).await
+    }
+
+    /// Changes something about a session as a whole, whether this process drives it, another one, or none. A session
+    /// that is as the edit makes it is left alone.
+    pub async fn edit(&self, session: SessionId, edit: SessionEdit) -> Result<ControlDelivery, OpenError> {
+        let Services { store, secrets, clock, .. } = self.services.as_ref();
+        self.live.edit(store, secrets, clock.as_ref(), session, edit).await
     }
 
     /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.

@@ -26,6 +26,7 @@ mod control;
 mod cut_call;
 mod driver;
 mod earlier;
+mod edit_session;
 mod elicit;
 mod estimated_usage;
 mod feed;
@@ -86,6 +87,7 @@ pub use breaker::Breakers;
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};
+pub use edit_session::edit_session;
 pub use feed::{Interest, PublishedEvent};
 pub use follow::Follow;
 pub use fork::{SalvageError, SalvagedSession, fork, salvage};

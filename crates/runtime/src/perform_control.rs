@@ -21,6 +21,7 @@ pub(crate) async fn perform(
             Ok(false) => Ok(why_not_taken(session.store.as_ref(), session.id, question).await?),
             Err(closed) => Err(closed),
         },
+        Control::Edit { edit } => session.edit(edit).await.map(|()| ControlOutcome::Edited {}),
     };
     Ok(done)
 }

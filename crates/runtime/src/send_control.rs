@@ -7,7 +7,8 @@ use uuid::Uuid;
 use windlass_store::{Addressee, CommandState, SentCommand, Store, StoreError};
 use windlass_tools::Secrets;
 use windlass_vocab::{
-    AnsweredBy, CommandId, Control, ControlOutcome, Envelope, QuestionId, Record, SessionId, StopBy, Timestamp,
+    AnsweredBy, CommandId, Control, ControlOutcome, Envelope, QuestionId, Record, SessionChanged, SessionEdit,
+    SessionId, StopBy, Timestamp,
 };
 
 use crate::clock::{Clock as _, SystemClock};
@@ -128,6 +129,12 @@ fn scrubbed(secrets: &Secrets, control: Control) -> Control {
             scrub_answer(secrets, &mut answer);
             Control::Answer { question, answer }
         }
+        Control::Edit { edit: SessionEdit::Title(title) } => {
+            Control::Edit { edit: SessionEdit::Title(secrets.scrub(&title).into_owned()) }
+        }
+        Control::Edit {
+            edit: SessionEdit::Pin | SessionEdit::Unpin | SessionEdit::Archive | SessionEdit::Unarchive,
+        } => control,
     }
 }
 
@@ -143,6 +150,10 @@ fn recorded(records: &[Envelope], control: &Control) -> Option<ControlOutcome> {
         Control::Stop {} => records.any(is_stopped).then_some(ControlOutcome::Stopped { runs: 1, dropped: 0 }),
         Control::Answer { question, .. } => {
             records.any(|record| is_answered(record, *question)).then_some(ControlOutcome::Answered {})
+        }
+        Control::Edit { edit } => {
+            let wanted = Record::from(SessionChanged::from(edit.clone()));
+            records.any(|record| *record == wanted).then_some(ControlOutcome::Edited {})
         }
     }
 }

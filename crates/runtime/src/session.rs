@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_store::Store;
-use windlass_vocab::{Answer, AttachedFile, MessageId, QuestionAsked, QuestionId, RunId, SessionId, StopBy};
+use windlass_vocab::{
+    Answer, AttachedFile, MessageId, QuestionAsked, QuestionId, RunId, SessionEdit, SessionId, StopBy,
+};
 
 use crate::closed::SessionClosed;
 use crate::feed::{Feed, Interest};
@@ -105,7 +107,7 @@ pub(crate) enum DriverCommand {
     Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Acceptance> },
     Retry { reply: oneshot::Sender<Option<RunId>> },
     Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
-    SetTitle { title: String, reply: oneshot::Sender<()> },
+    Edit { edit: SessionEdit, reply: oneshot::Sender<()> },
     Compact { reply: oneshot::Sender<()> },
     UndoCompaction { reply: oneshot::Sender<CompactionUndo> },
     Close,
@@ -206,8 +208,12 @@ impl Session {
 
     /// Gives the session a title for people.
     pub async fn set_title(&self, title: impl Into<String>) -> Result<(), SessionClosed> {
-        let title = title.into();
-        self.ask(|reply| DriverCommand::SetTitle { title, reply }).await
+        self.edit(SessionEdit::Title(title.into())).await
+    }
+
+    /// Changes something about the session as a whole: its title, whether it is pinned or archived.
+    pub async fn edit(&self, edit: SessionEdit) -> Result<(), SessionClosed> {
+        self.ask(|reply| DriverCommand::Edit { edit, reply }).await
     }
 
     /// Has the conversation so far summarised before the next run answers (C5). Nothing is stored before that run begins.

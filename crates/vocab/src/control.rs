@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, QuestionId};
+use crate::{Answer, QuestionId, SessionEdit};
 
 /// A command for a session. It is handled before the messages that wait in the session's inbox.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +16,11 @@ pub enum Control {
         question: QuestionId,
         /// The answer.
         answer: Answer,
+    },
+    /// Change something about the session as a whole.
+    Edit {
+        /// The change.
+        edit: SessionEdit,
     },
 }
 
@@ -40,18 +45,25 @@ pub enum ControlOutcome {
     AlreadyAnswered {},
     /// Reply to `Answer`: the question does not offer this answer.
     NotOffered {},
+    /// Reply to `Edit`: the session was changed.
+    Edited {},
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Control, ControlOutcome};
-    use crate::{Answer, QuestionId, QuestionOption};
+    use crate::{Answer, QuestionId, QuestionOption, SessionEdit};
 
     #[test]
     fn commands_and_outcomes_are_written_as_they_were_before() {
         let answer = Answer { reason: Some("use pnpm".into()), ..Answer::plain(QuestionOption::No) };
         for (control, text) in [
             (Control::Stop {}, r#"{"kind":"Stop","body":{}}"#),
+            (Control::Edit { edit: SessionEdit::Pin }, r#"{"kind":"Edit","body":{"edit":"pin"}}"#),
+            (
+                Control::Edit { edit: SessionEdit::Title("Notes".into()) },
+                r#"{"kind":"Edit","body":{"edit":{"title":"Notes"}}}"#,
+            ),
             (
                 Control::Answer { question: QuestionId(3), answer },
                 r#"{"kind":"Answer","body":{"question":3,"answer":{"option":"no","reason":"use pnpm"}}}"#,

@@ -132,7 +132,9 @@ impl AnswerContext {
             ControlOutcome::RunIsOver {} => "too late: the run is over".to_owned(),
             ControlOutcome::NoSuchQuestion {} => format!("session `{key}` does not ask this any more"),
             ControlOutcome::NotOffered {} => "the question does not offer that answer".to_owned(),
-            ControlOutcome::Stopped { .. } => "the session gave no sensible answer; please report it".to_owned(),
+            ControlOutcome::Stopped { .. } | ControlOutcome::Edited {} => {
+                "the session gave no sensible answer; please report it".to_owned()
+            }
         };
         Err(CommandError::new(Exit::Failed, refused))
     }

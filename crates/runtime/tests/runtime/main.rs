@@ -8,6 +8,7 @@ mod constrained;
 mod control;
 mod dialects;
 mod driver;
+mod edits;
 mod fork;
 mod hub;
 mod kill_matrix;
