@@ -26,6 +26,7 @@ mod control;
 mod cut_call;
 mod driver;
 mod earlier;
+mod edit_live;
 mod edit_session;
 mod elicit;
 mod estimated_usage;

@@ -79,7 +79,9 @@ Exit codes: 0 done, 1 failed, 2 wrong use, 3 turn cap, limit reached or unfinish
 
 const SESSIONS_EXAMPLES: &str = "\
 Examples:
+  windlass sessions list --search parser
   windlass sessions show notes
+  windlass sessions pin notes
   windlass sessions export notes -o notes.jsonl
   windlass sessions verify";
 
@@ -309,11 +311,15 @@ pub struct ReplayArgs {
 #[command(defer = true)]
 pub enum SessionsCommand {
     /// One line per session
-    List {
-        /// Also those that another session started for a step of its plan
-        #[arg(long)]
-        all: bool,
-    },
+    List(SessionListArgs),
+    /// List a session before the others
+    Pin(SessionKeyArgs),
+    /// List a pinned session among the others again
+    Unpin(SessionKeyArgs),
+    /// Leave a session out of the list, until its next message
+    Archive(SessionKeyArgs),
+    /// List an archived session again
+    Unarchive(SessionKeyArgs),
     /// What was said and done in a session
     Show {
         /// The session
@@ -363,6 +369,28 @@ pub enum SessionsCommand {
         #[arg(long, short)]
         yes: bool,
     },
+}
+
+// `windlass sessions list`.
+#[derive(Debug, Default, Args)]
+pub struct SessionListArgs {
+    /// Also those that another session started for a step of its plan
+    #[arg(long)]
+    pub all: bool,
+    /// Also those that are archived
+    #[arg(long)]
+    pub archived: bool,
+    /// Only those with this text in their key, title, last prompt or folder
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+}
+
+// `windlass sessions pin` and the like.
+#[derive(Debug, Args)]
+pub struct SessionKeyArgs {
+    /// The session
+    #[arg(value_parser = name)]
+    pub key: String,
 }
 
 /// Returns the arguments that override the environment and the settings files.

@@ -111,7 +111,10 @@ fn sessions_resume_and_retry_parse() {
     };
     let alone = parse(&["sessions"]).expect("it parses").command;
     assert!(matches!(alone, Some(CliCommand::Sessions { command: None })), "it lists them");
-    assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List { all: false }));
+    assert!(matches!(sessions(&["sessions", "list"]), SessionsCommand::List(args) if !args.all));
+    let listed = sessions(&["sessions", "list", "--archived", "--search", "a b"]);
+    assert!(matches!(listed, SessionsCommand::List(args) if args.archived && args.search.as_deref() == Some("a b")));
+    assert!(matches!(sessions(&["sessions", "pin", "k"]), SessionsCommand::Pin(args) if args.key == "k"));
     assert!(matches!(sessions(&["sessions", "show", "k"]), SessionsCommand::Show { key } if key == "k"));
     assert!(matches!(sessions(&["sessions", "export", "k", "-o", "f"]),
         SessionsCommand::Export { output: Some(file), .. } if file.as_os_str() == "f"));

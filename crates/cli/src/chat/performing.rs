@@ -204,7 +204,8 @@ pub(super) fn sandbox(mode: SandboxMode) -> &'static str {
 const LISTED: usize = 20;
 
 async fn list(talk: &Conversation) -> Result<String, CommandError> {
-    let rows = session::of_folder(talk.store.as_ref(), &talk.prepared_run.setup.settings.place.workspace).await?;
+    let mut rows = session::of_folder(talk.store.as_ref(), &talk.prepared_run.setup.settings.place.workspace).await?;
+    rows.retain(|row| row.archived.is_none() || row.key == talk.key);
     if rows.is_empty() {
         return Ok("this folder has no session yet\n".into());
     }

@@ -49,7 +49,7 @@ pub(crate) mod usage;
 
 use windlass_setup::settings::Env;
 
-use crate::args::{Cli, CliCommand, MisplacedOptions, SessionsCommand};
+use crate::args::{Cli, CliCommand, MisplacedOptions, SessionListArgs, SessionsCommand};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 
@@ -66,7 +66,7 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
         CliCommand::Chat(args) => chat::chat(data_dir, &args, env),
         CliCommand::Run(args) => run::run(data_dir, &args, env),
         CliCommand::Sessions { command } => {
-            let command = command.unwrap_or(SessionsCommand::List { all: false });
+            let command = command.unwrap_or(SessionsCommand::List(SessionListArgs::default()));
             sessions::sessions(data_dir, &command, env)
         }
         CliCommand::Resume(args) => resume::resume(data_dir, &args, env),

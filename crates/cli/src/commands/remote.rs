@@ -18,8 +18,18 @@ pub(super) async fn send(
     known: &[KnownSecret],
     place: &PlaceSettings,
 ) -> Result<ControlOutcome, CommandError> {
+    delivered(send_control(store, &secrets::scrubber(known), row.session, control).await?, store, row, place).await
+}
+
+/// Returns the outcome of a command that was sent; an error where there is none.
+pub(super) async fn delivered(
+    delivery: ControlDelivery,
+    store: &dyn Store,
+    row: &SessionRow,
+    place: &PlaceSettings,
+) -> Result<ControlOutcome, CommandError> {
     let key = &row.key;
-    match send_control(store, &secrets::scrubber(known), row.session, control).await? {
+    match delivery {
         ControlDelivery::Done(outcome) => Ok(outcome),
         ControlDelivery::NobodyThere => Err(nobody_there(store, row, place).await?),
         ControlDelivery::OwnerLeft => {

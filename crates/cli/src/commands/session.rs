@@ -1,11 +1,11 @@
 //! Finds the session that a command names.
 
-use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 use std::path::Path;
 
 use windlass_setup::session_agent::{SessionFolderError, session_place};
 use windlass_setup::settings::PlaceSettings;
-use windlass_store::{SessionRow, Store};
+use windlass_store::{SessionQuery, SessionRow, Store};
 use windlass_vocab::SessionId;
 
 use crate::error::CommandError;
@@ -15,6 +15,9 @@ use crate::streams::print_notice;
 
 /// How many characters of a made-up key are random.
 const SUFFIX: usize = 12;
+
+/// How many rows of the list are read at once.
+const LIST_PAGE: NonZeroU32 = NonZeroU32::MIN.saturating_add(999);
 
 /// Owner of the sessions that the command line works on.
 pub(crate) const OWNER: &str = "local";
@@ -28,12 +31,17 @@ pub(crate) async fn of_folder(store: &dyn Store, folder: &Path) -> Result<Vec<Se
     Ok(rows)
 }
 
-/// Returns all sessions but those that another one started. One whose parent is gone is among them.
-pub(crate) async fn without_children(store: &dyn Store) -> Result<Vec<SessionRow>, CommandError> {
-    let mut rows = store.sessions(OWNER).await?;
-    let known: BTreeSet<SessionId> = rows.iter().map(|row| row.session).collect();
-    rows.retain(|row| row.parent().is_none_or(|(parent, _)| !known.contains(&parent)));
-    Ok(rows)
+/// Returns all sessions that the query finds, in the order of the list.
+pub(crate) async fn listed(store: &dyn Store, query: SessionQuery) -> Result<Vec<SessionRow>, CommandError> {
+    let (mut rows, mut query) = (Vec::new(), SessionQuery { limit: LIST_PAGE, ..query });
+    loop {
+        let page = store.list(OWNER, query.clone()).await?;
+        rows.extend(page.rows);
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => return Ok(rows),
+        }
+    }
 }
 
 /// Returns the sessions that this one started, in order.
@@ -44,7 +52,7 @@ pub(crate) async fn children(store: &dyn Store, parent: SessionId) -> Result<Vec
     Ok(rows)
 }
 
-/// Returns the session with this key, or this folder's last used one.
+/// Returns the session with this key, or this folder's last used one that is not archived.
 pub(crate) async fn by_key_or_last(
     store: &dyn Store,
     key: Option<&str>,
@@ -52,12 +60,16 @@ pub(crate) async fn by_key_or_last(
 ) -> Result<SessionRow, CommandError> {
     match key {
         Some(key) => by_key(store, key).await,
-        None => of_folder(store, folder).await?.into_iter().next().ok_or_else(|| {
-            CommandError::new(
-                Exit::Usage,
-                "this folder has no session yet; name one (windlass sessions list shows them)",
-            )
-        }),
+        None => {
+            let rows = of_folder(store, folder).await?;
+            let none = if rows.is_empty() {
+                "this folder has no session yet; name one (windlass sessions list shows them)"
+            } else {
+                "every session of this folder is archived; name one (windlass sessions list --archived shows them)"
+            };
+            let last = rows.into_iter().find(|row| row.archived.is_none());
+            last.ok_or_else(|| CommandError::new(Exit::Usage, none))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `windlass sessions`: lists, exports, imports, verifies and removes stored sessions. Calls no model.
+//! `windlass sessions`: lists, pins, archives, exports, imports, verifies and removes stored sessions. Calls no model.
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -6,20 +6,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_narrate::{Detail, Narrator};
-use windlass_runtime::{Clock, ImportOptions, ImportedSession, SystemClock, import};
+use windlass_runtime::{Clock, ImportOptions, ImportedSession, SystemClock, edit_session, import};
 use windlass_setup::settings::{Env, Flags, PlaceSettings};
-use windlass_setup::store;
+use windlass_setup::{secrets, store, test_hooks};
 use windlass_store::projections::audit;
 use windlass_store::{
-    ExportError, ImportError, SessionRow, SessionStatus, Store, StoreError, VerifyError, append_audit, export, verify,
+    ArchivedFilter, ChildFilter, ExportError, ImportError, SessionQuery, SessionRow, SessionStatus, Store, StoreError,
+    VerifyError, append_audit, export, verify,
 };
-use windlass_vocab::{Attendance, SessionId};
+use windlass_vocab::{Attendance, SessionEdit, SessionId};
 
 use super::block_on::block_on;
 use super::follow::still_waiting;
 use super::readable_store::open_to_show;
-use super::{prepared_run, salvage, session, timeline};
-use crate::args::SessionsCommand;
+use super::{prepared_run, remote, salvage, session, timeline};
+use crate::args::{SessionListArgs, SessionsCommand};
 use crate::consent;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
@@ -30,20 +31,25 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
     let place = prepared_run::place(&prepared_run::gather(Flags { data_dir, ..Flags::default() }, env)?)?;
     block_on(async {
         let store: Arc<dyn Store> = match command {
-            SessionsCommand::List { .. } | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
+            SessionsCommand::List(_) | SessionsCommand::Show { .. } | SessionsCommand::Export { .. } => {
                 open_to_show(&place)?
             }
             SessionsCommand::Verify { .. } => store::open_to_read(&place)?,
             SessionsCommand::Import { .. }
             | SessionsCommand::Salvage { .. }
             | SessionsCommand::AcceptLoss
+            | SessionsCommand::Pin(_)
+            | SessionsCommand::Unpin(_)
+            | SessionsCommand::Archive(_)
+            | SessionsCommand::Unarchive(_)
             | SessionsCommand::Rm { .. } => store::open(&place)?,
         };
         match command {
-            SessionsCommand::List { all } => {
-                let listed = if *all { Listed::All } else { Listed::WithoutChildren };
-                list(store.as_ref(), &place, listed).await
-            }
+            SessionsCommand::List(args) => list(store.as_ref(), &place, args).await,
+            SessionsCommand::Pin(args) => edit(store.as_ref(), &args.key, SessionEdit::Pin, &place).await,
+            SessionsCommand::Unpin(args) => edit(store.as_ref(), &args.key, SessionEdit::Unpin, &place).await,
+            SessionsCommand::Archive(args) => edit(store.as_ref(), &args.key, SessionEdit::Archive, &place).await,
+            SessionsCommand::Unarchive(args) => edit(store.as_ref(), &args.key, SessionEdit::Unarchive, &place).await,
             SessionsCommand::Show { key } => show(store.as_ref(), key).await,
             SessionsCommand::Export { key, output } => export_to(store.as_ref(), key, output.as_deref()).await,
             SessionsCommand::Import { file, key } => import_from(store.as_ref(), file, key.clone(), &place).await,
@@ -69,20 +75,11 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
     })
 }
 
-/// Which sessions are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Listed {
-    All,
-    /// Without those that another session started; one whose parent is gone is listed.
-    WithoutChildren,
-}
-
-async fn list(store: &dyn Store, place: &PlaceSettings, listed: Listed) -> CommandResult {
-    let mut rows = match listed {
-        Listed::All => store.sessions(session::OWNER).await?,
-        Listed::WithoutChildren => session::without_children(store).await?,
-    };
-    rows.sort_by_key(|row| std::cmp::Reverse(row.updated));
+async fn list(store: &dyn Store, place: &PlaceSettings, args: &SessionListArgs) -> CommandResult {
+    let children = if args.all { ChildFilter::Included } else { ChildFilter::LeftOut };
+    let archived = if args.archived { ArchivedFilter::Included } else { ArchivedFilter::LeftOut };
+    let query = SessionQuery { search: args.search.clone(), archived, children, ..SessionQuery::default() };
+    let rows = session::listed(store, query).await?;
     let width = rows.iter().map(|row| row.key.chars().count()).max().unwrap_or(0).min(40);
     for row in &rows {
         let hint = match unattended_work(store, row, place).await? {
@@ -119,12 +116,32 @@ pub(crate) fn line(row: &SessionRow, width: usize) -> String {
     let about = row.title.as_deref().or(row.last_prompt.as_deref()).unwrap_or_default();
     let updated = row.updated.to_string();
     let minute = updated.get(..16).unwrap_or(&updated).replace('T', " ");
+    let pinned = if row.pinned { "[pinned] " } else { "" };
+    let archived = if row.archived.is_some() { "[archived] " } else { "" };
     format!(
-        "{:<width$}  {:<13}  {minute}  {}",
+        "{:<width$}  {:<13}  {minute}  {pinned}{archived}{}",
         harmless_line(&row.key),
         status_words(row.status),
         short_line(about, 60)
     )
+}
+
+/// Changes a session as a whole, whether a process has it open or not.
+async fn edit(store: &dyn Store, key: &str, edit: SessionEdit, place: &PlaceSettings) -> CommandResult {
+    let row = session::by_key(store, key).await?;
+    let clock = test_hooks::clock();
+    let edited = edit_session(store, &secrets::scrubber(&[]), clock.as_ref(), row.session, &edit).await;
+    let delivery = edited.map_err(|error| CommandError::of_opening(error, Some(&row.key)))?;
+    remote::delivered(delivery, store, &row, place).await?;
+    let done = match edit {
+        SessionEdit::Title(_) => "renamed",
+        SessionEdit::Pin => "pinned",
+        SessionEdit::Unpin => "no longer pinned:",
+        SessionEdit::Archive => "archived",
+        SessionEdit::Unarchive => "no longer archived:",
+    };
+    print(&format!("{done} {}\n", description(&row)))?;
+    Ok(Exit::Done)
 }
 
 /// Words a session's status for people.

@@ -4,10 +4,18 @@ use std::path::PathBuf;
 
 use windlass::Agent;
 use windlass::door::{AwaitedEnd, end_awaited};
+<<<<<<< HEAD
 use windlass_setup::models::ModelFallback;
 use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
 use windlass_setup::settings::{Env, Settings};
 use windlass_store::{SessionRow, Store};
+=======
+use windlass_setup::agent;
+use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
+use windlass_setup::servers::SharedServers;
+use windlass_setup::settings::{Env, Flags, PlaceSettings, SettingOrigin, Settings, Sourced};
+use windlass_store::{SessionQuery, SessionRow, Store};
+>>>>>>> 22967ebe (Add sessions pin, unpin, archive and unarchive, and list --search)
 use windlass_vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 
 use crate::commands::setup_notices::{model_notices, setup_notices};
@@ -52,9 +60,9 @@ impl ServerContext {
         self.agents.store.0.as_ref()
     }
 
-    /// Returns all sessions but those of a plan's steps, the last used first.
+    /// Returns all sessions but archived ones and those of a plan's steps: pinned ones first, then the last used.
     pub(crate) async fn sessions(&self) -> Result<Vec<SessionRow>, CommandError> {
-        session::without_children(self.store()).await
+        session::listed(self.store(), SessionQuery::default()).await
     }
 
     /// Returns the session with this key, if there is one.

@@ -1,5 +1,6 @@
 //! Stored sessions can be displayed, exported, imported, verified and removed.
 
+use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -68,6 +69,72 @@ fn a_session_that_was_cut_short_is_listed_with_what_goes_on() {
     let resumed = ran(shell.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("a shell"));
     assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Done.\n"), "{}", resumed.stderr);
     assert!(listed().ends_with("  go\n"), "{}", listed());
+}
+
+// proves W2, W3
+#[test]
+fn sessions_are_pinned_archived_and_searched() {
+    let bench = Bench::new(Script::of([ScriptStep::say("Done."), ScriptStep::say("Back.")]));
+    for (prompt, key) in [("fix the parser", "one"), ("draw a cat", "two"), ("sort the list", "three")] {
+        assert_eq!(bench.run(&["run", prompt, "--session", key]).code, 0);
+    }
+    // By name: the clock of these processes runs fast, so their times do not tell which was last.
+    let keys = |arguments: &[&str]| {
+        let listed = bench.run(&[&["sessions", "list"], arguments].concat());
+        assert_eq!(listed.code, 0, "{}", listed.stderr);
+        let keys = listed.stdout.lines().filter_map(|line| line.split_whitespace().next().map(str::to_owned));
+        keys.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(keys(&[]), "one three two");
+    let pinned = bench.run(&["sessions", "pin", "one"]);
+    assert_eq!((pinned.code, pinned.stdout.as_str()), (0, "pinned one (1 run): fix the parser\n"), "{}", pinned.stderr);
+    let archived = |key| bench.run(&["sessions", "archive", key]);
+    for _ in 0..2 {
+        assert_eq!(archived("two").stdout, "archived two (1 run): draw a cat\n");
+    }
+    assert_eq!((keys(&[]).as_str(), keys(&["--archived"]).as_str()), ("one three", "one three two"));
+    let listed = bench.run(&["sessions", "list", "--archived"]).stdout;
+    assert!(listed.lines().next().is_some_and(|line| line.ends_with("  [pinned] fix the parser")), "{listed}");
+    assert!(listed.contains("  [archived] draw a cat\n") && listed.contains("  sort the list\n"), "{listed}");
+    assert_eq!(keys(&["--search", "PARSER"]), "one");
+    assert_eq!(
+        (keys(&["--search", "a cat"]).as_str(), keys(&["--search", "a cat", "--archived"]).as_str()),
+        ("", "two")
+    );
+    let shown = bench.run(&["sessions", "show", "two"]).stdout;
+    assert_eq!(shown.matches("SessionChanged    archived").count(), 1, "{shown}");
+    // A message takes it out of the archive.
+    assert_eq!(bench.run(&["run", "and a dog", "--session", "two"]).stdout, "Back.\n");
+    assert_eq!(keys(&[]), "one three two");
+    assert_eq!(archived("three").code, 0);
+    assert_eq!(keys(&[]), "one two");
+    for (command, key) in [("unpin", "one"), ("unarchive", "three")] {
+        assert_eq!(bench.run(&["sessions", command, key]).code, 0);
+    }
+    let listed = bench.run(&["sessions"]).stdout;
+    assert!(listed.lines().count() == 3 && !listed.contains('['), "{listed}");
+    let missing = bench.run(&["sessions", "pin", "nobody"]);
+    assert!(missing.code == 2 && missing.stderr.contains("there is no session `nobody`"), "{}", missing.stderr);
+    bench.assert_whole("pinned and archived");
+}
+
+// proves J5, W3: the process that has the session open makes the change, and goes on
+#[test]
+fn a_session_is_pinned_while_another_process_has_it_open() {
+    let wait = FaultKind::Delay { ms: 120_000 };
+    let bench = Bench::new(Script::of([ScriptStep::say("Done.").fault(wait)]));
+    let mut child = bench.spawn(&["run", "go", "--session", "job"]);
+    bench.wait_for_requests(1, &mut child);
+    let pinned = bench.run(&["sessions", "pin", "job"]);
+    assert_eq!((pinned.code, pinned.stdout.as_str()), (0, "pinned job (1 run): go\n"), "{}", pinned.stderr);
+    assert!(bench.run(&["sessions", "list"]).stdout.ends_with("  [pinned] go\n"));
+    assert!(child.try_wait().expect("asked").is_none(), "it goes on");
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    // Nobody has it open now; its run is left as it is.
+    assert_eq!(bench.run(&["sessions", "unpin", "job"]).code, 0);
+    let listed = bench.run(&["sessions", "list"]).stdout;
+    assert!(listed.contains("  go  (cut short: "), "{listed}");
 }
 
 // proves J8, J11: an exported session is the same after its import and can be continued
