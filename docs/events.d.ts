@@ -68,6 +68,10 @@ export interface SessionChanged {
   key?: string;
   /** The session was imported: the records before this one grant no authority here. */
   imported?: ImportDetails;
+  /** Whether it is listed before the others and kept from clean-up. */
+  pinned?: boolean;
+  /** Whether it is left out of the list. */
+  archived?: boolean;
 }
 
 /** A writer took ownership of the session. Every later write of an earlier writer conflicts. */

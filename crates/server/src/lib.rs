@@ -22,4 +22,4 @@ mod state;
 
 pub use resuming::{ResumedRuns, resume_open_runs};
 pub use serving::{app, serve};
-pub use state::{HttpServer, ServerLimits};
+pub use state::{HttpServer, ServiceLimits};

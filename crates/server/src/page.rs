@@ -17,7 +17,7 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.
 
 /// The token of the address that `windlass serve` prints.
 #[derive(Debug, Deserialize)]
-pub(crate) struct PageQuery {
+pub(crate) struct EntryQuery {
     token: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct PageQuery {
 pub(crate) async fn index(
     State(state): State<Arc<HttpServer>>,
     headers: HeaderMap,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<EntryQuery>,
 ) -> Response {
     let Some(token) = query.token else { return file("index.html", &headers) };
     let mut response = Redirect::to("/").into_response();

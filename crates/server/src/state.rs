@@ -27,14 +27,14 @@ pub(crate) enum ServingPhase {
 
 /// The limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServerLimits {
+pub struct ServiceLimits {
     /// The largest body of a request, in bytes.
     pub body: usize,
     /// How many runs may be open at once.
     pub runs: usize,
 }
 
-impl Default for ServerLimits {
+impl Default for ServiceLimits {
     fn default() -> Self {
         Self { body: 32 * 1024 * 1024, runs: 64 }
     }
@@ -44,7 +44,7 @@ impl Default for ServerLimits {
 pub struct HttpServer {
     pub(crate) agents: SessionAgents,
     pub(crate) access: Access,
-    pub(crate) limits: ServerLimits,
+    pub(crate) limits: ServiceLimits,
     pub(crate) secrets: Secrets,
     pub(crate) clock: Arc<dyn Clock>,
     /// The folders that sessions may work in, the first for new ones.
@@ -65,7 +65,7 @@ impl HttpServer {
     pub fn new(
         agents: SessionAgents,
         access: Access,
-        limits: ServerLimits,
+        limits: ServiceLimits,
         secrets: Secrets,
         clock: Arc<dyn Clock>,
         folders: Vec<PathBuf>,

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_vocab::{SessionId, Timestamp};
 
-use crate::{SessionRow, SessionStatus};
+use crate::SessionRow;
 
 const DAY_MS: u64 = 86_400_000;
 
@@ -88,17 +88,6 @@ impl<'a> Families<'a> {
     /// When the session or one of its children last changed.
     fn updated(&self, row: &SessionRow) -> Timestamp {
         self.children(row).map(|child| child.updated).fold(row.updated, Timestamp::max)
-    }
-}
-
-impl SessionStatus {
-    /// Whether a run is open.
-    #[must_use]
-    pub const fn is_open(self) -> bool {
-        match self {
-            Self::Processing | Self::ToolLoop | Self::Waiting => true,
-            Self::Idle | Self::Failed => false,
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use windlass_runtime::LiveSessions;
 use windlass_server::access::{Access, AccessToken, Caller, CallerRole, ServedHosts, TokenHolder};
-use windlass_server::{HttpServer, ResumedRuns, ServerLimits, resume_open_runs};
+use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -55,7 +55,7 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
         let folders = folders(&args.folder, &place)?;
         let secrets = scrubber(&known_secrets(env, None));
         let state =
-            Arc::new(HttpServer::new(agents, access, ServerLimits::default(), secrets, test_hooks::clock(), folders));
+            Arc::new(HttpServer::new(agents, access, ServiceLimits::default(), secrets, test_hooks::clock(), folders));
         if let Some(told) = resumed(resume_open_runs(&state, &users).await?) {
             print_notice(&told);
         }

@@ -4,18 +4,10 @@ use std::path::PathBuf;
 
 use windlass::Agent;
 use windlass::door::{AwaitedEnd, end_awaited};
-<<<<<<< HEAD
 use windlass_setup::models::ModelFallback;
 use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
 use windlass_setup::settings::{Env, Settings};
-use windlass_store::{SessionRow, Store};
-=======
-use windlass_setup::agent;
-use windlass_setup::models::{DEMO, ModelFallback, ModelPreference};
-use windlass_setup::servers::SharedServers;
-use windlass_setup::settings::{Env, Flags, PlaceSettings, SettingOrigin, Settings, Sourced};
 use windlass_store::{SessionQuery, SessionRow, Store};
->>>>>>> 22967ebe (Add sessions pin, unpin, archive and unarchive, and list --search)
 use windlass_vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 
 use crate::commands::setup_notices::{model_notices, setup_notices};

@@ -12,7 +12,7 @@ use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::ForkError;
 use windlass_vocab::{RunId, SessionId, Undoable};
 
-use super::sessions::{ListedSession, fresh_key};
+use super::sessions::{SessionSummary, fresh_key};
 use super::{Body, Named};
 use crate::access::{Caller, SignedIn};
 use crate::error::{ApiError, ErrorKind};
@@ -53,7 +53,7 @@ pub(crate) async fn fork(
     SignedIn(caller): SignedIn,
     Named(session): Named<SessionId>,
     Body(place): Body<ForkPlace>,
-) -> Result<(StatusCode, Json<ListedSession>), ApiError> {
+) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let row = state.session(&caller, session).await?;
     let now = state.clock.now();
     let forked = fork_session(state.store().as_ref(), row.session, place.at, &fresh_key(), now).await;
@@ -62,7 +62,7 @@ pub(crate) async fn fork(
         error => ApiError::bad_request(error.to_string()),
     })?;
     let row = state.session(&caller, forked).await?;
-    Ok((StatusCode::CREATED, Json(ListedSession::of(&state, row).await?)))
+    Ok((StatusCode::CREATED, Json(SessionSummary::of(&state, row).await?)))
 }
 
 /// What to undo.

@@ -51,7 +51,9 @@ pub(crate) async fn answer(
     let delivered = deliver(&state, &caller, &row, Control::Answer { question, answer }).await?;
     let refused = |kind, message| Err(ApiError::new(kind, message));
     match delivered.unwrap_or(ControlOutcome::RunIsOver {}) {
-        ControlOutcome::Answered {} | ControlOutcome::Stopped { .. } => Ok(Json(AnswerTaken { outcome: "answered" })),
+        ControlOutcome::Answered {} | ControlOutcome::Stopped { .. } | ControlOutcome::Edited {} => {
+            Ok(Json(AnswerTaken { outcome: "answered" }))
+        }
         ControlOutcome::AlreadyAnswered {} => refused(ErrorKind::AlreadyAnswered, "this question was answered already"),
         ControlOutcome::NotOffered {} => refused(ErrorKind::NotOffered, "this question offers no such answer"),
         ControlOutcome::RunIsOver {} => refused(ErrorKind::RunIsOver, "the run that asked has ended"),

@@ -19,7 +19,7 @@ const BATCHES: u32 = 100;
 const MOST_BATCHES: u32 = 1_000;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct PageQuery {
+pub(crate) struct RecordsQuery {
     /// The page ends before this record; absent means the newest.
     before: Option<u64>,
     batches: Option<u32>,
@@ -30,7 +30,7 @@ pub(crate) async fn records(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
     Named(session): Named<SessionId>,
-    Asked(query): Asked<PageQuery>,
+    Asked(query): Asked<RecordsQuery>,
 ) -> Result<Response, ApiError> {
     let row = state.session(&caller, session).await?;
     let before = query.before.unwrap_or(u64::MAX);

@@ -1,5 +1,6 @@
 //! Sessions: list, create, read, change, delete.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,10 +9,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
-use windlass_runtime::OpenApprovals;
-use windlass_setup::session_agent::AgentPurpose;
-use windlass_store::{SessionRow, append_audit, projections};
-use windlass_vocab::SessionId;
+use windlass_runtime::ControlDelivery;
+use windlass_store::{ArchivedFilter, SessionCursor, SessionQuery, SessionRow, append_audit, projections};
+use windlass_vocab::{SessionEdit, SessionId};
 
 use super::{Asked, Body, Named};
 use crate::access::SignedIn;
@@ -19,15 +19,15 @@ use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
 /// The default and the largest number of sessions in a list.
-const LISTED: usize = 100;
-const MOST_LISTED: usize = 1_000;
+const LISTED: NonZeroU32 = NonZeroU32::MIN.saturating_add(99);
+const MOST_LISTED: NonZeroU32 = NonZeroU32::MIN.saturating_add(999);
 
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 200;
 
 /// A session as listed.
 #[derive(Debug, Serialize)]
-pub(crate) struct ListedSession {
+pub(crate) struct SessionSummary {
     id: SessionId,
     key: String,
     title: Option<String>,
@@ -37,27 +37,32 @@ pub(crate) struct ListedSession {
     updated: String,
     last_prompt: Option<String>,
     runs: u32,
+    pinned: bool,
+    archived: bool,
     owner: String,
     /// Absent where no process has it open.
-    driver: Option<Driver>,
+    driver: Option<SessionDriver>,
 }
 
 /// Which process drives a session.
 #[derive(Clone, Copy, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Driver {
-    /// This server.
-    Here,
+#[serde(untagged)]
+enum SessionDriver {
+    /// This server: the word `here`.
+    Here(&'static str),
     /// Another process that shares the store.
-    Elsewhere,
+    Elsewhere {
+        /// Its id, if it is known.
+        pid: Option<u32>,
+    },
 }
 
-impl ListedSession {
+impl SessionSummary {
     pub(crate) async fn of(state: &HttpServer, row: SessionRow) -> Result<Self, ApiError> {
         let driver = if state.live().has(row.session) {
-            Some(Driver::Here)
-        } else if row.status.is_open() && state.store().is_claimed(row.session).await? {
-            Some(Driver::Elsewhere)
+            Some(SessionDriver::Here("here"))
+        } else if row.status.is_open() {
+            state.store().holder(row.session).await?.map(|holder| SessionDriver::Elsewhere { pid: holder.process })
         } else {
             None
         };
@@ -71,6 +76,8 @@ impl ListedSession {
             updated: row.updated.to_string(),
             last_prompt: row.last_prompt,
             runs: row.runs,
+            pinned: row.pinned,
+            archived: row.archived.is_some(),
             owner: row.owner,
             driver,
         })
@@ -80,34 +87,40 @@ impl ListedSession {
 #[derive(Debug, Deserialize)]
 pub(crate) struct ListQuery {
     search: Option<String>,
-    limit: Option<usize>,
+    /// Whether the archived sessions are listed in place of the others.
+    #[serde(default)]
+    archived: bool,
+    limit: Option<NonZeroU32>,
+    after: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct SessionListing {
-    sessions: Vec<ListedSession>,
+pub(crate) struct SummaryPage {
+    sessions: Vec<SessionSummary>,
+    /// Where the next page starts; absent on the last one.
+    next: Option<String>,
 }
 
-/// `GET /api/sessions`: the caller's sessions, the last changed first, without the steps of plans.
+/// `GET /api/sessions`: the caller's sessions, pinned ones first, then the last changed, without the steps of plans.
 pub(crate) async fn list(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
-    Asked(query): Asked<ListQuery>,
-) -> Result<Json<SessionListing>, ApiError> {
-    let mut rows = state.store().sessions(&caller.user).await?;
-    let wanted = query.search.unwrap_or_default().to_lowercase();
-    rows.retain(|row| row.parent().is_none() && is_found(row, &wanted));
-    rows.truncate(query.limit.unwrap_or(LISTED).min(MOST_LISTED));
-    let mut sessions = Vec::with_capacity(rows.len());
-    for row in rows {
-        sessions.push(ListedSession::of(&state, row).await?);
+    Asked(asked): Asked<ListQuery>,
+) -> Result<Json<SummaryPage>, ApiError> {
+    let after = asked.after.map(|text| text.parse::<SessionCursor>());
+    let query = SessionQuery {
+        search: asked.search,
+        archived: if asked.archived { ArchivedFilter::Only } else { ArchivedFilter::LeftOut },
+        after: after.transpose().map_err(|error| ApiError::bad_request(error.to_string()))?,
+        limit: asked.limit.unwrap_or(LISTED).min(MOST_LISTED),
+        ..SessionQuery::default()
+    };
+    let page = state.store().list(&caller.user, query).await?;
+    let mut sessions = Vec::with_capacity(page.rows.len());
+    for row in page.rows {
+        sessions.push(SessionSummary::of(&state, row).await?);
     }
-    Ok(Json(SessionListing { sessions }))
-}
-
-fn is_found(row: &SessionRow, wanted: &str) -> bool {
-    let texts = [Some(&row.key), row.title.as_ref(), row.last_prompt.as_ref(), row.workspace.as_ref()];
-    texts.into_iter().flatten().any(|text| text.to_lowercase().contains(wanted))
+    Ok(Json(SummaryPage { sessions, next: page.next.map(|next| next.to_string()) }))
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -123,7 +136,7 @@ pub(crate) async fn create(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
     Body(new): Body<NewSession>,
-) -> Result<(StatusCode, Json<ListedSession>), ApiError> {
+) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let title = new.title.as_deref().map(checked_title).transpose()?;
     let built = state.agent_in(&caller, new.folder.as_deref()).await?;
     let session = built.agent.open(&fresh_key()).await?;
@@ -133,7 +146,7 @@ pub(crate) async fn create(
     let id = session.id();
     session.close().await;
     let row = state.session(&caller, id).await?;
-    Ok((StatusCode::CREATED, Json(ListedSession::of(&state, row).await?)))
+    Ok((StatusCode::CREATED, Json(SessionSummary::of(&state, row).await?)))
 }
 
 /// Makes up a key for a session that nobody named.
@@ -147,34 +160,52 @@ pub(crate) async fn get(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
     Named(session): Named<SessionId>,
-) -> Result<Json<ListedSession>, ApiError> {
+) -> Result<Json<SessionSummary>, ApiError> {
     let row = state.session(&caller, session).await?;
-    Ok(Json(ListedSession::of(&state, row).await?))
+    Ok(Json(SessionSummary::of(&state, row).await?))
 }
 
+/// What to change; what is absent stays as it is.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SessionChange {
+pub(crate) struct SessionPatch {
     title: Option<String>,
+    pinned: Option<bool>,
+    archived: Option<bool>,
 }
 
-/// `PATCH /api/sessions/{id}`
+impl SessionPatch {
+    fn edits(self) -> Result<Vec<SessionEdit>, ApiError> {
+        let title = self.title.as_deref().map(checked_title).transpose()?.map(SessionEdit::Title);
+        let pinned = self.pinned.map(|pinned| if pinned { SessionEdit::Pin } else { SessionEdit::Unpin });
+        let archived = self.archived.map(|gone| if gone { SessionEdit::Archive } else { SessionEdit::Unarchive });
+        Ok([title, pinned, archived].into_iter().flatten().collect())
+    }
+}
+
+/// `PATCH /api/sessions/{id}`, whichever process drives it.
 pub(crate) async fn change(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
     Named(session): Named<SessionId>,
-    Body(change): Body<SessionChange>,
-) -> Result<Json<ListedSession>, ApiError> {
+    Body(patch): Body<SessionPatch>,
+) -> Result<Json<SessionSummary>, ApiError> {
     let row = state.session(&caller, session).await?;
-    if let Some(title) = change.title.as_deref().map(checked_title).transpose()? {
-        let built = state.agent(&caller, Some(&row), AgentPurpose::GoOn).await?;
-        let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
-        session.set_title(title).await?;
-        // Opening a session resumes its open run.
-        state.keep_open(session);
+    for edit in patch.edits()? {
+        let clock = state.clock.as_ref();
+        match state.live().edit(state.store(), &state.secrets, clock, row.session, edit).await? {
+            ControlDelivery::Done(_) => {}
+            ControlDelivery::NobodyThere
+            | ControlDelivery::OwnerLeft
+            | ControlDelivery::NoAnswer
+            | ControlDelivery::StillAtIt => {
+                let error = ApiError::new(ErrorKind::Busy, "the process that has the session does not react");
+                return Err(ApiError { retry_after: Some(2), ..error });
+            }
+        }
     }
     let row = state.session(&caller, session).await?;
-    Ok(Json(ListedSession::of(&state, row).await?))
+    Ok(Json(SessionSummary::of(&state, row).await?))
 }
 
 fn checked_title(title: &str) -> Result<String, ApiError> {

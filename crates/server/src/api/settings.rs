@@ -17,7 +17,7 @@ use crate::error::ApiError;
 use crate::state::HttpServer;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct ModelListing {
+pub(crate) struct ChainListing {
     models: Vec<ListedModelOfChain>,
 }
 
@@ -35,7 +35,7 @@ struct ListedModelOfChain {
 pub(crate) async fn models(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
-) -> Result<Json<ModelListing>, ApiError> {
+) -> Result<Json<ChainListing>, ApiError> {
     let built = state.agent(&caller, None, AgentPurpose::Say).await?;
     let chain = learned_chain(&built.setup, &built.model);
     let mut models: Vec<ListedModelOfChain> = chain
@@ -50,7 +50,7 @@ pub(crate) async fn models(
         .collect();
     // The demo model is what answers until there is one.
     models.retain(|model| model.name != DEMO);
-    Ok(Json(ModelListing { models }))
+    Ok(Json(ChainListing { models }))
 }
 
 #[derive(Debug, Serialize)]

@@ -13,7 +13,7 @@ use windlass_store::{ExportError, ImportError, export as export_session};
 use windlass_vocab::SessionId;
 
 use super::Named;
-use super::sessions::{ListedSession, fresh_key};
+use super::sessions::{SessionSummary, fresh_key};
 use crate::access::SignedIn;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
@@ -43,7 +43,7 @@ pub(crate) async fn import(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
     body: Bytes,
-) -> Result<(StatusCode, Json<ListedSession>), ApiError> {
+) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let workspace = state.folders.first().map(|folder| folder.display().to_string());
     let arrival = ImportOptions { owner: caller.user.clone(), key: Some(fresh_key()), workspace };
     let arrived = import_session(state.store().as_ref(), &mut BufReader::new(&*body), arrival, state.clock.now()).await;
@@ -52,5 +52,5 @@ pub(crate) async fn import(
         error => ApiError::bad_request(error.to_string()),
     })?;
     let row = state.session(&caller, arrived.session).await?;
-    Ok((StatusCode::CREATED, Json(ListedSession::of(&state, row).await?)))
+    Ok((StatusCode::CREATED, Json(SessionSummary::of(&state, row).await?)))
 }

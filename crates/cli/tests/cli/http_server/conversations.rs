@@ -123,6 +123,10 @@ fn a_session_is_forked_undone_renamed_moved_and_deleted() {
     assert_eq!(served.post(&at("/retry"), &json!({})).error(), "nothing");
     let renamed = served.send("PATCH", &at(""), &json!({"title": "A small job"}).to_string()).json();
     assert_eq!(renamed["title"], json!("A small job"));
+    let pinned = served.send("PATCH", &at(""), &json!({"pinned": true, "archived": true}).to_string()).json();
+    assert_eq!((&pinned["pinned"], &pinned["archived"]), (&json!(true), &json!(true)));
+    assert_eq!(served.get("/api/sessions").json()["sessions"], json!([]), "archived sessions are left out");
+    assert_eq!(served.get("/api/sessions?archived=true").json()["sessions"][0]["id"], json!(session));
     let forked = served.post(&at("/fork"), &json!({"at": 3}));
     assert_eq!(forked.status, 201, "{forked:?}");
     assert_ne!(forked.json()["id"], json!(session));

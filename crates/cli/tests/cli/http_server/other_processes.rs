@@ -15,7 +15,7 @@ fn a_run_of_another_process_is_followed_and_stopped() {
     bench.wait_for_file("begun", &mut other);
     let listed = served.get("/api/sessions").json();
     let row = &listed["sessions"][0];
-    assert_eq!((&row["key"], &row["driver"]), (&json!("s"), &json!("elsewhere")), "{listed}");
+    assert_eq!((&row["key"], &row["driver"]), (&json!("s"), &json!({"pid": other.id()})), "{listed}");
     let session = row["id"].as_str().expect("an id");
     let mut events = served.follow(session, 0);
     events.records_to("CallStarted");

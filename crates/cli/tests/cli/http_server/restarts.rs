@@ -28,7 +28,7 @@ fn a_question_survives_a_killed_server_under_its_id() {
     assert_eq!(bench.read("made.txt").as_deref(), Some("once\n"));
 }
 
-// proves J3, G3: SIGTERM puts open runs down, ends those who follow, and the next start goes on
+// proves J3, W3: SIGTERM puts open runs down, ends those who follow, and the next start goes on
 #[test]
 fn a_terminated_server_goes_on_at_its_next_start() {
     let bench = Bench::new(Script::of([

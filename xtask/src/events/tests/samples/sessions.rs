@@ -42,6 +42,8 @@ pub(super) fn records() -> Vec<Record> {
             title: Some("Notes".into()),
             key: Some("tidy".into()),
             imported: Some(ImportDetails { workspace: Some("/home/ada/old".into()), owner: Some("ada".into()) }),
+            pinned: Some(true),
+            archived: Some(true),
         }
         .into(),
         LeaseTaken { epoch: 2, holder: "host:1".into() }.into(),
