@@ -36,6 +36,7 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
     let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
     block_on(async {
         let store = SharedStore(store::open(&place)?);
+        let stopping = interrupted();
         let listener = listen(args.address).await?;
         let address = listener.local_addr().unwrap_or(args.address);
         let agents = SessionAgents {
@@ -60,7 +61,7 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
             print_notice(&told);
         }
         print(&format!("{}\n", welcome(address, &token, &place)))?;
-        let served = windlass_server::serve(listener, Arc::clone(&state), interrupted()).await;
+        let served = windlass_server::serve(listener, Arc::clone(&state), stopping).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
         state.end().await;
@@ -137,13 +138,12 @@ fn welcome(address: SocketAddr, token: &AccessToken, place: &PlaceSettings) -> S
     )
 }
 
-/// Waits for Ctrl-C, SIGTERM or SIGHUP.
-async fn interrupted() {
+/// Waits for Ctrl-C, SIGTERM or SIGHUP. They are noticed from the call on, before anything is awaited.
+fn interrupted() -> impl Future<Output = ()> + Send + 'static {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let waits = kinds.into_iter().filter_map(|kind| signal(kind).ok()).map(|mut signal| {
-        Box::pin(async move {
-            signal.recv().await;
-        })
-    });
-    futures_util::future::select_all(waits).await;
+    let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
+    async move {
+        let waits = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+        futures_util::future::select_all(waits).await;
+    }
 }

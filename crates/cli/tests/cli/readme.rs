@@ -2,9 +2,12 @@
 //! build exists already, and the tests it would run are these.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Bench, Ran, ran};
 use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
@@ -53,6 +56,21 @@ fn bench() -> Bench {
 
 /// Runs a line as a person with a configured model would type it, with `input` on standard input.
 fn shell(bench: &Bench, line: &str, input: &str) -> Ran {
+    ran(typed(bench, line, input).spawn().expect("a shell"))
+}
+
+/// Runs the line that starts the server, and ends it once it has printed its address.
+fn shell_serving(bench: &Bench, line: &str) -> Ran {
+    let mut child = typed(bench, &format!("exec {line}"), "").spawn().expect("a shell");
+    let mut stdout = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut address = String::new();
+    stdout.read_line(&mut address).expect("a line");
+    kill_process(Pid::from_child(&child), Signal::TERM).expect("sent");
+    let ended = ran(child);
+    Ran { stdout: address, ..ended }
+}
+
+fn typed(bench: &Bench, line: &str, input: &str) -> Command {
     let said = bench.dir.path().join("input");
     fs::write(&said, input).expect("written");
     let path = std::env::var("PATH").expect("a path");
@@ -72,7 +90,7 @@ fn shell(bench: &Bench, line: &str, input: &str) -> Ran {
     if !line.starts_with("cargo run") {
         command.env("OPENAI_BASE_URL", bench.server.base_url()).env("OPENAI_MODEL", "scripted");
     }
-    ran(command.spawn().expect("a shell"))
+    command
 }
 
 #[test]
@@ -84,12 +102,14 @@ fn every_command_of_the_readme_works_as_written() {
     assert!(commands.len() > 15, "{commands:?}");
     for line in commands {
         let input = if line.starts_with("cargo run") { "" } else { "Hello.\n" };
-        let ran = shell(&bench, line, input);
+        let is_server = line.starts_with("windlass serve");
+        let ran = if is_server { shell_serving(&bench, line) } else { shell(&bench, line, input) };
         assert_eq!(ran.code, 0, "{line}\n{}\n{}", ran.stdout, ran.stderr);
         let expected = match line {
             "cargo run --release" | "windlass resume shots" => "7 of 7 screenshots",
             "windlass replay shots --check" => "the same",
             _ if line.contains("windlass run ") => "Aye.",
+            _ if is_server => "Open http://127.0.0.1:7700/?token=",
             _ => "",
         };
         assert!(ran.stdout.contains(expected), "{line}\n{}\n{}", ran.stdout, ran.stderr);
