@@ -22,6 +22,8 @@ pub(crate) enum ErrorKind {
     Forbidden,
     /// There is no such thing, or it is somebody else's.
     NotFound,
+    /// The address does not take this method.
+    MethodNotAllowed,
     /// The session is at work, or another process has it.
     Busy,
     /// The question was answered already.
@@ -47,12 +49,77 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
-    const fn status(self) -> StatusCode {
+    /// Every kind.
+    pub(crate) const ALL: &[Self] = &[
+        Self::BadRequest,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::MethodNotAllowed,
+        Self::Busy,
+        Self::AlreadyAnswered,
+        Self::RunIsOver,
+        Self::NotOffered,
+        Self::Nothing,
+        Self::TooLarge,
+        Self::Limited,
+        Self::NoModel,
+        Self::Draining,
+        Self::Store,
+        Self::Internal,
+    ];
+
+    /// Returns the kind as it is sent.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::BadRequest => "bad_request",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::NotFound => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::Busy => "busy",
+            Self::AlreadyAnswered => "already_answered",
+            Self::RunIsOver => "run_is_over",
+            Self::NotOffered => "not_offered",
+            Self::Nothing => "nothing",
+            Self::TooLarge => "too_large",
+            Self::Limited => "limited",
+            Self::NoModel => "no_model",
+            Self::Draining => "draining",
+            Self::Store => "store",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Returns what the kind means, for the OpenAPI document.
+    pub(crate) const fn meaning(self) -> &'static str {
+        match self {
+            Self::BadRequest => "The request can't be understood.",
+            Self::Unauthorized => "There is no token, or a wrong one.",
+            Self::Forbidden => "The caller may not do this, or the request comes from another site.",
+            Self::NotFound => "There is no such thing, or it is somebody else's.",
+            Self::MethodNotAllowed => "The address does not take this method.",
+            Self::Busy => "The session is at work, or another process has it.",
+            Self::AlreadyAnswered => "The question was answered already.",
+            Self::RunIsOver => "The run that asked has ended.",
+            Self::NotOffered => "The question offers no such answer.",
+            Self::Nothing => "There is nothing to be done.",
+            Self::TooLarge => "The body is too large.",
+            Self::Limited => "Too many requests, sessions or runs; `Retry-After` says when to try again.",
+            Self::NoModel => "No model is configured.",
+            Self::Draining => "The server is being shut down.",
+            Self::Store => "The server's store failed.",
+            Self::Internal => "A fault of the server.",
+        }
+    }
+
+    pub(crate) const fn status(self) -> StatusCode {
         match self {
             Self::BadRequest => StatusCode::BAD_REQUEST,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::Forbidden => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Busy | Self::AlreadyAnswered | Self::RunIsOver | Self::NotOffered | Self::Nothing => {
                 StatusCode::CONFLICT
             }
@@ -216,4 +283,17 @@ fn settings_error(error: &SettingsError) -> ApiError {
     tracing::warn!(%error, "the settings can't be used");
     ApiError::new(ErrorKind::NoModel, "no model can be used with the server's settings")
         .hint("set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, …) or start a local model server, then try again; `windlass doctor` on the server says what is missing")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorKind;
+
+    // proves W3: the document names the kinds as they are sent
+    #[test]
+    fn a_kind_is_sent_under_the_name_that_the_document_has() {
+        for kind in ErrorKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+        }
+    }
 }

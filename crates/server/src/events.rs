@@ -17,6 +17,7 @@ use windlass_vocab::{Event, SessionId};
 
 use crate::access::SignedIn;
 use crate::api::{Asked, Named};
+use crate::document::shapes::{EventStream, SessionInAddress};
 use crate::error::ApiError;
 use crate::html::with_html;
 use crate::state::HttpServer;
@@ -25,14 +26,28 @@ use crate::state::HttpServer;
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// Where a client goes on.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct EventsQuery {
     /// The last record that the client has.
     #[serde(default)]
     after: u64,
 }
 
-/// `GET /api/sessions/{id}/events`
+/// A session's events as they happen, whichever process drives it
+///
+/// The stream begins after the named record and does not end by itself. `docs/events.md` lists every event.
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{session}/events",
+    tag = "conversation",
+    params(
+        SessionInAddress,
+        EventsQuery,
+        ("last-event-id" = Option<u64>, Header, description = "The last record that a reconnecting client has; it wins over `after`")
+    ),
+    responses((status = 200, description = "The events", body = EventStream, content_type = "text/event-stream"))
+)]
 pub(crate) async fn events(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

@@ -6,11 +6,14 @@
 //! ([`events`]), which are the records of the journal and the deltas of the turn, exactly as everywhere else (E1).
 //! Nothing waits in this process that is not in the store: a restart resumes the open runs ([`resuming`]).
 //!
+//! Every route is in the OpenAPI document ([`document`]): both are made by one line of `serving.rs`.
+//!
 //! Errors are answered as `{"error": {"kind", "message", "hint"}}` ([`error`]).
 
 pub mod access;
 mod api;
 mod background;
+mod document;
 mod error;
 mod events;
 mod html;

@@ -16,13 +16,37 @@ use crate::state::HttpServer;
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
 /// The token of the address that `windlass serve` prints.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct EntryQuery {
     token: Option<String>,
 }
 
-/// `GET /`: the page. With a valid token in the address, the browser gets a cookie in its place and is led to the address
-/// without it, so that the token is neither in its history nor in a bookmark.
+/// The file that the address names.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "it only describes the address")]
+struct AssetInAddress {
+    /// Its name in the page's folder.
+    #[param(example = "css/base.css")]
+    name: String,
+}
+
+/// The page
+///
+/// With a token in the address, the browser gets a cookie in its place and is led to the address without it, so that the token is
+/// neither in its history nor in a bookmark.
+#[utoipa::path(
+    get,
+    path = "/",
+    tag = "page",
+    security(()),
+    params(EntryQuery),
+    responses(
+        (status = 200, description = "The page", body = String, content_type = "text/html"),
+        (status = 303, description = "To the address without the token")
+    )
+)]
 pub(crate) async fn index(
     State(state): State<Arc<HttpServer>>,
     headers: HeaderMap,
@@ -36,13 +60,23 @@ pub(crate) async fn index(
     response
 }
 
-/// `GET /assets/{name}`
+/// A file of the page
+#[utoipa::path(
+    get,
+    path = "/assets/{*name}",
+    tag = "page",
+    security(()),
+    params(AssetInAddress),
+    responses((status = 200, description = "The file", content(
+        (String = "text/css"), (String = "text/javascript"), (String = "text/html"), (String = "image/svg+xml")
+    )))
+)]
 pub(crate) async fn asset(headers: HeaderMap, Path(name): Path<String>) -> Response {
     file(&name, &headers)
 }
 
 /// Returns a file of the page. Names are compared with a list, so no name leads anywhere else.
-fn file(name: &str, asked: &HeaderMap) -> Response {
+pub(crate) fn file(name: &str, asked: &HeaderMap) -> Response {
     let Some((_, packed)) = FILES.iter().find(|(known, _)| *known == name) else {
         return ApiError::new(ErrorKind::NotFound, "there is no such file").into_response();
     };

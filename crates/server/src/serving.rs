@@ -4,49 +4,61 @@ use std::io;
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
-use axum::routing::{get, post};
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use tokio::net::TcpListener;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::access::check;
 use crate::api::{changes, controls, health, login, me, messages, records, sessions, settings, transfer, usage};
+use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
-use crate::{events, page};
+use crate::{document, events, page};
 
-/// Returns all routes.
+/// Returns every route with its entry in the OpenAPI document: a route is added here, and in no other way.
+fn routes() -> OpenApiRouter<Arc<HttpServer>> {
+    OpenApiRouter::with_openapi(document::frame())
+        .routes(routes!(page::index))
+        .routes(routes!(page::asset))
+        .routes(routes!(document::openapi))
+        .routes(routes!(document::docs))
+        .routes(routes!(health::health))
+        .routes(routes!(health::ready))
+        .routes(routes!(login::login))
+        .routes(routes!(me::me))
+        .routes(routes!(usage::usage))
+        .routes(routes!(settings::models))
+        .routes(routes!(settings::servers))
+        .routes(routes!(settings::settings))
+        .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(transfer::import))
+        .routes(routes!(sessions::get, sessions::change, sessions::remove))
+        .routes(routes!(records::records))
+        .routes(routes!(events::events))
+        .routes(routes!(messages::send))
+        .routes(routes!(controls::stop))
+        .routes(routes!(controls::answer))
+        .routes(routes!(changes::retry))
+        .routes(routes!(changes::fork))
+        .routes(routes!(changes::undo))
+        .routes(routes!(changes::compact))
+        .routes(routes!(transfer::export))
+}
+
+/// Returns the whole service.
 pub fn app(state: Arc<HttpServer>) -> Router {
-    let session = Router::new()
-        .route("/", get(sessions::get).patch(sessions::change).delete(sessions::remove))
-        .route("/records", get(records::records))
-        .route("/events", get(events::events))
-        .route("/messages", post(messages::send))
-        .route("/stop", post(controls::stop))
-        .route("/questions/{question}/answer", post(controls::answer))
-        .route("/retry", post(changes::retry))
-        .route("/fork", post(changes::fork))
-        .route("/undo", post(changes::undo))
-        .route("/compact", post(changes::compact))
-        .route("/export", get(transfer::export));
-    Router::new()
-        .route("/", get(page::index))
-        .route("/assets/{*name}", get(page::asset))
-        .route("/api/health", get(health::health))
-        .route("/api/ready", get(health::ready))
-        .route("/api/login", post(login::login))
-        .route("/api/me", get(me::me))
-        .route("/api/usage", get(usage::usage))
-        .route("/api/models", get(settings::models))
-        .route("/api/servers", get(settings::servers))
-        .route("/api/settings", get(settings::settings))
-        .route("/api/sessions", get(sessions::list).post(sessions::create))
-        .route("/api/sessions/import", post(transfer::import))
-        .nest("/api/sessions/{session}", session)
+    let (router, entries) = routes().split_for_parts();
+    router
+        .layer(Extension(ServedDocument::of(entries)))
         .fallback(async || {
             ApiError::new(ErrorKind::NotFound, "there is nothing at this address")
                 .hint("GET /api/openapi.json lists what is")
         })
-        .method_not_allowed_fallback(async || ApiError::bad_request("this address does not take that method"))
+        .method_not_allowed_fallback(async || {
+            ApiError::new(ErrorKind::MethodNotAllowed, "this address does not take that method")
+                .hint("GET /api/openapi.json lists the methods")
+        })
         .layer(DefaultBodyLimit::max(state.limits.body))
         .layer(middleware::from_fn_with_state(Arc::clone(&state), check))
         .with_state(state)
@@ -64,4 +76,93 @@ pub async fn serve(
         drained.begin_drain();
     };
     axum::serve(listener, app(state)).with_graceful_shutdown(stopping).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::Value;
+
+    use super::routes;
+    use crate::document::complete;
+
+    fn document() -> Value {
+        serde_json::to_value(complete(routes().into_openapi())).unwrap()
+    }
+
+    fn operations(document: &Value) -> Vec<(String, &Value)> {
+        let paths = document["paths"].as_object().unwrap();
+        let of_path = |(path, item): (&String, &Value)| {
+            let methods: Vec<String> =
+                item.as_object().unwrap().keys().map(|method| format!("{method} {path}")).collect();
+            methods
+        };
+        let names = paths.iter().flat_map(of_path);
+        names
+            .map(|name| {
+                let (method, path) = name.split_once(' ').unwrap();
+                let operation = &paths[path][method];
+                (name, operation)
+            })
+            .collect()
+    }
+
+    // proves W3: a program that reads only the document knows every request
+    #[test]
+    fn every_request_says_what_it_takes_and_what_it_is_answered_with() {
+        let document = document();
+        assert_eq!(document["openapi"], "3.1.0");
+        let mut ids = BTreeSet::new();
+        for (name, operation) in operations(&document) {
+            assert!(operation["summary"].as_str().is_some_and(|text| !text.is_empty()), "{name}");
+            assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{name}: two requests have its id");
+            let tag = operation["tags"][0].as_str().unwrap();
+            assert!(document["tags"].as_array().unwrap().iter().any(|known| known["name"] == tag), "{name}: {tag}");
+            let answers = operation["responses"].as_object().unwrap();
+            assert!(answers.keys().any(|status| status.starts_with('2')), "{name}");
+            assert!(answers.contains_key("403") && answers.contains_key("500"), "{name}");
+            let needs_token = operation["security"].is_null();
+            assert!(!needs_token || answers.contains_key("401"), "{name}");
+            let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
+            let named = |name: &str| parameters.iter().any(|known| known["in"] == "path" && known["name"] == name);
+            for part in name.split('/').filter_map(|part| part.strip_prefix('{')) {
+                assert!(named(part.trim_end_matches('}')), "{name}: {part}");
+            }
+        }
+    }
+
+    // proves W3: nothing in the document leads nowhere
+    #[test]
+    fn every_reference_in_the_document_is_there() {
+        let document = document();
+        let text = document.to_string();
+        for reference in text.split("\"$ref\":\"").skip(1) {
+            let reference = reference.split('"').next().unwrap();
+            assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
+        }
+    }
+
+    // proves W3: a route can't be added without its entry
+    #[test]
+    fn routes_are_made_by_the_one_macro_that_documents_them() {
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = fs::read_to_string(&path).unwrap();
+                for bare in
+                    ["route", "route_service", "nest_service", "fallback_service"].map(|name| format!(".{name}("))
+                {
+                    assert!(!text.contains(&bare), "{}: {bare} adds what the document lacks", path.display());
+                }
+            }
+        }
+    }
 }

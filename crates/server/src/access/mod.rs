@@ -22,7 +22,7 @@ use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
 /// The name of the page's cookie.
-const COOKIE: &str = "windlass_session";
+pub(crate) const COOKIE: &str = "windlass_session";
 
 /// Who made a request.
 #[derive(Clone, Debug, PartialEq, Eq)]

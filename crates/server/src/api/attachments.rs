@@ -5,6 +5,7 @@ use std::fs;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use utoipa::ToSchema;
 use windlass::door::read_attached;
 use windlass_vocab::AttachedFile;
 
@@ -15,14 +16,17 @@ const MOST: usize = 20;
 const LONGEST_NAME: usize = 200;
 
 /// A file in the body of a request.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SentFile {
+pub(crate) struct SentFile {
+    /// A plain name without a folder.
+    #[schema(min_length = 1, max_length = 200)]
     name: String,
     /// What the sender takes it for. Its content decides.
     #[serde(default, rename = "media_type")]
     _media_type: String,
     /// Its content in Base64.
+    #[schema(content_encoding = "base64")]
     data: String,
 }
 

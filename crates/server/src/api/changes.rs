@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use windlass_machine::Force;
 use windlass_runtime::{OpenApprovals, Session, UndoError, UndoMode, UndoRequest, fork as fork_session};
 use windlass_setup::session_agent::AgentPurpose;
@@ -15,15 +16,25 @@ use windlass_vocab::{RunId, SessionId, Undoable};
 use super::sessions::{SessionSummary, fresh_key};
 use super::{Body, Named};
 use crate::access::{Caller, SignedIn};
+use crate::document::answers::Conflict;
+use crate::document::shapes::{SessionInAddress, UndoneThing};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StartedRun {
+    #[schema(value_type = u32)]
     run: RunId,
 }
 
-/// `POST /api/sessions/{id}/retry`: a new run on the same history, if the last one failed.
+/// Starts a new run on the same history, if the last one failed
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/retry",
+    tag = "conversation",
+    params(SessionInAddress),
+    responses((status = 202, description = "The new run", body = StartedRun), Conflict)
+)]
 pub(crate) async fn retry(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -40,14 +51,23 @@ pub(crate) async fn retry(
 }
 
 /// Where to fork.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"at": 3}))]
 pub(crate) struct ForkPlace {
     /// The record; absent means the end.
     at: Option<u64>,
 }
 
-/// `POST /api/sessions/{id}/fork`
+/// Makes a session that goes on from a record of this one
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/fork",
+    tag = "conversation",
+    params(SessionInAddress),
+    request_body = ForkPlace,
+    responses((status = 201, description = "The new session", body = SessionSummary), Conflict)
+)]
 pub(crate) async fn fork(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -66,10 +86,12 @@ pub(crate) async fn fork(
 }
 
 /// What to undo.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"check": true}))]
 pub(crate) struct UndoWish {
     /// The call or the earlier undo; absent means the last call that changed files and is not undone.
+    #[schema(value_type = Option<UndoneThing>)]
     call: Option<Undoable>,
     /// Whether to say only what would be done.
     #[serde(default)]
@@ -80,11 +102,12 @@ pub(crate) struct UndoWish {
 }
 
 /// What an undo did, or would do.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UndoResult {
     /// What was undone.
     of: String,
-    /// The undo's own name, by which it can be undone; absent where it was only checked.
+    /// The undo's own name, by which it can be undone; `null` where it was only checked.
+    #[schema(required)]
     undo: Option<String>,
     /// The files put back.
     restored: Vec<String>,
@@ -93,17 +116,26 @@ pub(crate) struct UndoResult {
     /// Whether an earlier undo was undone.
     redo: bool,
     /// What else the call may have changed.
+    #[schema(required)]
     unseen: Option<String>,
 }
 
 /// A file that an undo left as it is.
-#[derive(Debug, Serialize)]
-struct KeptFile {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeptFile {
     path: String,
     why: String,
 }
 
-/// `POST /api/sessions/{id}/undo`
+/// Puts back the files that a call changed
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/undo",
+    tag = "conversation",
+    params(SessionInAddress),
+    request_body = UndoWish,
+    responses((status = 200, description = "What was undone, or would be", body = UndoResult), Conflict)
+)]
 pub(crate) async fn undo(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -143,7 +175,14 @@ fn undo_refused(error: UndoError) -> ApiError {
     }
 }
 
-/// `POST /api/sessions/{id}/compact`: the conversation so far is summarised before the next run answers.
+/// Has the conversation so far summarised before the next run answers
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/compact",
+    tag = "conversation",
+    params(SessionInAddress),
+    responses((status = 202, description = "It will be"), Conflict)
+)]
 pub(crate) async fn compact(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

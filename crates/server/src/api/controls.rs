@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use utoipa::ToSchema;
 use windlass_runtime::{ControlDelivery, OpenApprovals};
 use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::SessionRow;
@@ -12,17 +13,28 @@ use windlass_vocab::{Answer, Control, ControlOutcome, QuestionId, SessionId};
 
 use super::{Body, Named};
 use crate::access::{Caller, SignedIn};
+use crate::document::answers::Conflict;
+use crate::document::shapes::{QuestionAnswer, QuestionInAddress, SessionInAddress};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
 /// What a stop did.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct StoppedRuns {
+    /// How many runs were stopped.
     runs: u32,
+    /// How many messages that waited were dropped.
     dropped: u64,
 }
 
-/// `POST /api/sessions/{id}/stop`
+/// Stops the run, and drops the messages that wait
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/stop",
+    tag = "conversation",
+    params(SessionInAddress),
+    responses((status = 200, description = "What was stopped", body = StoppedRuns), Conflict)
+)]
 pub(crate) async fn stop(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -35,12 +47,21 @@ pub(crate) async fn stop(
     }
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AnswerTaken {
+    #[schema(pattern = "^answered$")]
     outcome: &'static str,
 }
 
-/// `POST /api/sessions/{id}/questions/{question}/answer`
+/// Answers a question of the run
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/questions/{question}/answer",
+    tag = "conversation",
+    params(SessionInAddress, QuestionInAddress),
+    request_body = QuestionAnswer,
+    responses((status = 200, description = "The answer counts", body = AnswerTaken), Conflict)
+)]
 pub(crate) async fn answer(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

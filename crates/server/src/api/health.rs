@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use utoipa::ToSchema;
 
+use crate::document::answers::Unavailable;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::{HttpServer, ServingPhase};
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
     status: &'static str,
     version: &'static str,
@@ -17,12 +19,26 @@ pub(crate) struct Health {
 
 const WELL: Health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
 
-/// `GET /api/health`: the process answers.
+/// Whether the process answers
+#[utoipa::path(
+    get,
+    path = "/api/health",
+    tag = "operation",
+    security(()),
+    responses((status = 200, description = "It does", body = Health))
+)]
 pub(crate) async fn health() -> Json<Health> {
     Json(WELL)
 }
 
-/// `GET /api/ready`: the store can be read, and new work is taken.
+/// Whether the store can be read and new work is taken
+#[utoipa::path(
+    get,
+    path = "/api/ready",
+    tag = "operation",
+    security(()),
+    responses((status = 200, description = "It is", body = Health), Unavailable)
+)]
 pub(crate) async fn ready(State(state): State<Arc<HttpServer>>) -> Result<Json<Health>, ApiError> {
     if state.phase() == ServingPhase::Draining {
         return Err(ApiError::new(ErrorKind::Draining, "the server is being shut down"));

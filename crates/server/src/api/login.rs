@@ -6,18 +6,32 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use utoipa::ToSchema;
 
 use super::Body;
 use crate::access::cookie_of;
+use crate::document::answers::WrongToken;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
 pub(crate) struct Login {
+    #[schema(format = "password")]
     token: String,
 }
 
-/// `POST /api/login`
+/// Exchanges a token for the cookie of the page
+#[utoipa::path(
+    post,
+    path = "/api/login",
+    tag = "page",
+    security(()),
+    request_body = Login,
+    responses(
+        (status = 204, description = "The token is right", headers(("set-cookie" = String, description = "The cookie"))),
+        WrongToken
+    )
+)]
 pub(crate) async fn login(
     State(state): State<Arc<HttpServer>>,
     Body(Login { token }): Body<Login>,

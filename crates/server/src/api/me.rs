@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use utoipa::ToSchema;
 use windlass_setup::models::DEMO;
 use windlass_setup::session_agent::AgentPurpose;
 
@@ -12,19 +13,26 @@ use crate::access::{CallerRole, SignedIn};
 use crate::error::ApiError;
 use crate::state::HttpServer;
 
-#[derive(Serialize)]
+#[derive(Serialize, ToSchema)]
 pub(crate) struct Me {
     user: String,
     admin: bool,
     version: &'static str,
-    /// The model of new sessions; absent where only the demo model would answer.
+    /// The model of new sessions; `null` where only the demo model would answer.
+    #[schema(required)]
     model: Option<String>,
     demo: bool,
     preset: String,
     folders: Vec<String>,
 }
 
-/// `GET /api/me`
+/// Who the caller is, and what new sessions answer with
+#[utoipa::path(
+    get,
+    path = "/api/me",
+    tag = "server",
+    responses((status = 200, description = "The caller", body = Me))
+)]
 pub(crate) async fn me(State(state): State<Arc<HttpServer>>, SignedIn(caller): SignedIn) -> Result<Json<Me>, ApiError> {
     let built = state.agent(&caller, None, AgentPurpose::Say).await?;
     let demo = built.model.as_str() == DEMO;

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 use windlass_runtime::{OpenApprovals, SendOutcome, SentMessage};
 use windlass_setup::session_agent::AgentPurpose;
@@ -14,6 +15,8 @@ use windlass_vocab::{MessageId, RunId, SessionId};
 use super::attachments::{SentFile, attached};
 use super::{Body, Named};
 use crate::access::SignedIn;
+use crate::document::answers::Conflict;
+use crate::document::shapes::SessionInAddress;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
@@ -21,20 +24,23 @@ use crate::state::HttpServer;
 const LONGEST_ID: usize = 200;
 
 /// A message to a session.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"text": "What does this project do?"}))]
 pub(crate) struct NewMessage {
+    /// The words; they may be empty where a file comes with them.
     text: String,
     #[serde(default)]
+    #[schema(max_items = 20)]
     files: Vec<SentFile>,
     #[serde(default)]
     when_busy: WhenBusy,
 }
 
 /// What to do with a message while a run is open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum WhenBusy {
+pub(crate) enum WhenBusy {
     /// It waits, or joins the run, as the policy says.
     #[default]
     Queue,
@@ -42,15 +48,30 @@ enum WhenBusy {
     Refuse,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AcceptedMessage {
     message_id: String,
-    /// The run that took it up; absent while it waits.
+    /// The run that took it up; `null` while it waits.
+    #[schema(required, value_type = Option<u32>)]
     run: Option<RunId>,
     queued: bool,
 }
 
-/// `POST /api/sessions/{id}/messages`. The same `Idempotency-Key` never counts twice (J6).
+/// Sends a message; it is answered once it is stored
+///
+/// What follows is read from the session's events. The same `Idempotency-Key` never counts twice.
+#[utoipa::path(
+    post,
+    path = "/api/sessions/{session}/messages",
+    tag = "conversation",
+    params(
+        SessionInAddress,
+        ("idempotency-key" = Option<String>, Header, min_length = 1, max_length = 200, pattern = "^[ -~]+$",
+            description = "The id of the message; without it the server makes one up")
+    ),
+    request_body = NewMessage,
+    responses((status = 202, description = "The message is stored", body = AcceptedMessage), Conflict)
+)]
 pub(crate) async fn send(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

@@ -6,10 +6,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use utoipa::ToSchema;
 use windlass_vocab::SessionId;
 
 use super::{Asked, Named};
 use crate::access::SignedIn;
+use crate::document::shapes::{RecordEnvelope, SessionInAddress};
 use crate::error::ApiError;
 use crate::html::with_html;
 use crate::state::HttpServer;
@@ -18,14 +20,32 @@ use crate::state::HttpServer;
 const BATCHES: u32 = 100;
 const MOST_BATCHES: u32 = 1_000;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RecordsQuery {
     /// The page ends before this record; absent means the newest.
     before: Option<u64>,
+    /// How many batches at most.
     batches: Option<u32>,
 }
 
-/// `GET /api/sessions/{id}/records`: the last batches before a record, in order.
+/// A part of a journal. It is written without this type: records are sent as they are stored.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it only describes what is sent")]
+pub(crate) struct RecordsPage {
+    records: Vec<RecordEnvelope>,
+    /// Whether there are earlier ones.
+    more: bool,
+}
+
+/// A page of a session's journal: the last batches before a record, in order
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{session}/records",
+    tag = "conversation",
+    params(SessionInAddress, RecordsQuery),
+    responses((status = 200, description = "The records", body = RecordsPage))
+)]
 pub(crate) async fn records(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use uuid::Uuid;
 use windlass_runtime::ControlDelivery;
 use windlass_store::{ArchivedFilter, SessionCursor, SessionQuery, SessionRow, append_audit, projections};
@@ -15,6 +16,8 @@ use windlass_vocab::{SessionEdit, SessionId};
 
 use super::{Asked, Body, Named};
 use crate::access::SignedIn;
+use crate::document::answers::Conflict;
+use crate::document::shapes::{SessionInAddress, SessionTitle};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
@@ -25,34 +28,65 @@ const MOST_LISTED: NonZeroU32 = NonZeroU32::MIN.saturating_add(999);
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 200;
 
+/// The states of a session.
+#[derive(ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "it only describes what is sent")]
+enum StatusWord {
+    Idle,
+    Processing,
+    ToolLoop,
+    Waiting,
+    Failed,
+}
+
 /// A session as listed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionSummary {
+    #[schema(value_type = String, format = "uuid")]
     id: SessionId,
+    /// Its name on the command line.
     key: String,
+    #[schema(required)]
     title: Option<String>,
+    #[schema(inline, value_type = StatusWord)]
     status: &'static str,
+    /// The folder it works in.
+    #[schema(required)]
     folder: Option<String>,
+    #[schema(format = "date-time")]
     created: String,
+    #[schema(format = "date-time")]
     updated: String,
+    #[schema(required)]
     last_prompt: Option<String>,
     runs: u32,
     pinned: bool,
     archived: bool,
     owner: String,
-    /// Absent where no process has it open.
+    /// `null` where no process has it open.
+    #[schema(required)]
     driver: Option<SessionDriver>,
 }
 
+/// The word for this server.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HereWord {
+    /// This server.
+    Here,
+}
+
 /// Which process drives a session.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
-enum SessionDriver {
+pub(crate) enum SessionDriver {
     /// This server: the word `here`.
-    Here(&'static str),
+    Here(HereWord),
     /// Another process that shares the store.
     Elsewhere {
         /// Its id, if it is known.
+        #[schema(required)]
         pid: Option<u32>,
     },
 }
@@ -60,7 +94,7 @@ enum SessionDriver {
 impl SessionSummary {
     pub(crate) async fn of(state: &HttpServer, row: SessionRow) -> Result<Self, ApiError> {
         let driver = if state.live().has(row.session) {
-            Some(SessionDriver::Here("here"))
+            Some(SessionDriver::Here(HereWord::Here))
         } else if row.status.is_open() {
             state.store().holder(row.session).await?.map(|holder| SessionDriver::Elsewhere { pid: holder.process })
         } else {
@@ -84,24 +118,39 @@ impl SessionSummary {
     }
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
+    /// Words that the title, the key or a message has.
     search: Option<String>,
     /// Whether the archived sessions are listed in place of the others.
     #[serde(default)]
     archived: bool,
+    /// How many are listed at most.
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 4_294_967_295_u32)]
     limit: Option<NonZeroU32>,
+    /// Where the page starts: `next` of the one before.
     after: Option<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SummaryPage {
     sessions: Vec<SessionSummary>,
-    /// Where the next page starts; absent on the last one.
+    /// Where the next page starts; `null` on the last one.
+    #[schema(required)]
     next: Option<String>,
 }
 
-/// `GET /api/sessions`: the caller's sessions, pinned ones first, then the last changed, without the steps of plans.
+/// The caller's sessions: pinned ones first, then the last changed
+///
+/// The steps of plans are left out.
+#[utoipa::path(
+    get,
+    path = "/api/sessions",
+    tag = "sessions",
+    params(ListQuery),
+    responses((status = 200, description = "A page of the list", body = SummaryPage))
+)]
 pub(crate) async fn list(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -123,15 +172,25 @@ pub(crate) async fn list(
     Ok(Json(SummaryPage { sessions, next: page.next.map(|next| next.to_string()) }))
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"title": "Tidy the notes"}))]
 pub(crate) struct NewSession {
+    #[schema(value_type = Option<SessionTitle>)]
     title: Option<String>,
     /// The folder it works in: one of the server's.
+    #[schema(value_type = Option<String>)]
     folder: Option<PathBuf>,
 }
 
-/// `POST /api/sessions`
+/// Makes a session
+#[utoipa::path(
+    post,
+    path = "/api/sessions",
+    tag = "sessions",
+    request_body = NewSession,
+    responses((status = 201, description = "The session", body = SessionSummary), Conflict)
+)]
 pub(crate) async fn create(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -155,7 +214,14 @@ pub(crate) fn fresh_key() -> String {
     format!("page-{}", &id[id.len() - 12..])
 }
 
-/// `GET /api/sessions/{id}`
+/// One session
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{session}",
+    tag = "sessions",
+    params(SessionInAddress),
+    responses((status = 200, description = "The session", body = SessionSummary))
+)]
 pub(crate) async fn get(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -166,9 +232,11 @@ pub(crate) async fn get(
 }
 
 /// What to change; what is absent stays as it is.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
+#[schema(example = json!({"title": "Tidy the notes", "pinned": true}))]
 pub(crate) struct SessionPatch {
+    #[schema(value_type = Option<SessionTitle>)]
     title: Option<String>,
     pinned: Option<bool>,
     archived: Option<bool>,
@@ -183,7 +251,15 @@ impl SessionPatch {
     }
 }
 
-/// `PATCH /api/sessions/{id}`, whichever process drives it.
+/// Renames, pins or archives a session, whichever process drives it
+#[utoipa::path(
+    patch,
+    path = "/api/sessions/{session}",
+    tag = "sessions",
+    params(SessionInAddress),
+    request_body = SessionPatch,
+    responses((status = 200, description = "The session as it is now", body = SessionSummary), Conflict)
+)]
 pub(crate) async fn change(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -217,7 +293,14 @@ fn checked_title(title: &str) -> Result<String, ApiError> {
     Ok(title.to_owned())
 }
 
-/// `DELETE /api/sessions/{id}`; the audit lines of its calls are kept (T11).
+/// Deletes a session; the audit lines of its calls are kept
+#[utoipa::path(
+    delete,
+    path = "/api/sessions/{session}",
+    tag = "sessions",
+    params(SessionInAddress),
+    responses((status = 204, description = "It is gone"), Conflict)
+)]
 pub(crate) async fn remove(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
+use utoipa::ToSchema;
 use windlass_mcp::{ConnectionState, ServerState};
 use windlass_setup::agent::learned_chain;
 use windlass_setup::models::DEMO;
@@ -16,22 +17,30 @@ use crate::access::SignedIn;
 use crate::error::ApiError;
 use crate::state::HttpServer;
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChainListing {
     models: Vec<ListedModelOfChain>,
 }
 
 /// A model that new runs call, in the order they are tried.
-#[derive(Debug, Serialize)]
-struct ListedModelOfChain {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedModelOfChain {
     name: String,
     server: String,
+    /// How many tokens it reads, if that is known.
+    #[schema(required)]
     window: Option<u64>,
     /// Whether new runs call it first.
     in_use: bool,
 }
 
-/// `GET /api/models`: the chain of new runs.
+/// The models of new runs, in the order they are tried
+#[utoipa::path(
+    get,
+    path = "/api/models",
+    tag = "server",
+    responses((status = 200, description = "The chain", body = ChainListing))
+)]
 pub(crate) async fn models(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -53,16 +62,18 @@ pub(crate) async fn models(
     Ok(Json(ChainListing { models }))
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ToolServerListing {
     servers: Vec<ListedToolServer>,
 }
 
-#[derive(Debug, Serialize)]
-struct ListedToolServer {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedToolServer {
     name: String,
     state: &'static str,
     tools: usize,
+    /// Why it is not connected.
+    #[schema(required)]
     reason: Option<String>,
 }
 
@@ -82,7 +93,13 @@ impl From<ServerState> for ListedToolServer {
     }
 }
 
-/// `GET /api/servers`: the tool servers of new sessions.
+/// The tool servers of new sessions
+#[utoipa::path(
+    get,
+    path = "/api/servers",
+    tag = "server",
+    responses((status = 200, description = "The servers", body = ToolServerListing))
+)]
 pub(crate) async fn servers(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -92,7 +109,7 @@ pub(crate) async fn servers(
     Ok(Json(ToolServerListing { servers: states.into_iter().map(Into::into).collect() }))
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SettingsInUse {
     model: String,
     preset: String,
@@ -101,14 +118,20 @@ pub(crate) struct SettingsInUse {
     rules: RulesInUse,
 }
 
-#[derive(Debug, Serialize)]
-struct RulesInUse {
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RulesInUse {
     allow: Vec<String>,
     ask: Vec<String>,
     deny: Vec<String>,
 }
 
-/// `GET /api/settings`: what new sessions work with.
+/// What new sessions work with
+#[utoipa::path(
+    get,
+    path = "/api/settings",
+    tag = "server",
+    responses((status = 200, description = "The settings", body = SettingsInUse))
+)]
 pub(crate) async fn settings(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

@@ -15,10 +15,19 @@ use windlass_vocab::SessionId;
 use super::Named;
 use super::sessions::{SessionSummary, fresh_key};
 use crate::access::SignedIn;
+use crate::document::answers::Conflict;
+use crate::document::shapes::{JournalLines, SessionInAddress};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
-/// `GET /api/sessions/{id}/export`: the journal as JSON lines.
+/// The journal of a session as JSON lines
+#[utoipa::path(
+    get,
+    path = "/api/sessions/{session}/export",
+    tag = "sessions",
+    params(SessionInAddress),
+    responses((status = 200, description = "The journal", body = JournalLines, content_type = "application/jsonl"))
+)]
 pub(crate) async fn export(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
@@ -37,8 +46,16 @@ pub(crate) async fn export(
     Ok((headers, out).into_response())
 }
 
-/// `POST /api/sessions/import`: it then belongs to the caller and works in the server's folder, with no permissions and no
-/// open run (X6).
+/// Takes in an exported session
+///
+/// It then belongs to the caller and works in the server's folder, with no permissions and no open run.
+#[utoipa::path(
+    post,
+    path = "/api/sessions/import",
+    tag = "sessions",
+    request_body(content = JournalLines, content_type = "application/jsonl"),
+    responses((status = 201, description = "The session", body = SessionSummary), Conflict)
+)]
 pub(crate) async fn import(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,

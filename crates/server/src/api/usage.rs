@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use windlass::door::is_on_this_machine;
 use windlass_store::{Charge, charges};
 use windlass_vocab::{NanoMoney, Timestamp};
@@ -15,29 +16,31 @@ use crate::access::SignedIn;
 use crate::error::ApiError;
 use crate::state::HttpServer;
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct UsageQuery {
     #[serde(default)]
+    #[param(inline)]
     by: UsageBy,
 }
 
 /// What the sums are made by.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum UsageBy {
+pub(crate) enum UsageBy {
     #[default]
     Day,
     Model,
     Session,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UsageTable {
     rows: Vec<UsageLine>,
 }
 
-#[derive(Debug, Default, Serialize)]
-struct UsageLine {
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct UsageLine {
     name: String,
     calls: u64,
     tokens_in: u64,
@@ -61,7 +64,14 @@ impl UsageLine {
     }
 }
 
-/// `GET /api/usage`
+/// What the caller's model calls used and cost
+#[utoipa::path(
+    get,
+    path = "/api/usage",
+    tag = "server",
+    params(UsageQuery),
+    responses((status = 200, description = "The sums", body = UsageTable))
+)]
 pub(crate) async fn usage(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
