@@ -85,6 +85,15 @@ pub struct AgentRequest<'a> {
     pub fallback: ModelFallback,
 }
 
+/// What a request says about its agent, in place of the settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentOverrides {
+    /// The agent's name; `None` for the session's, or the one of new sessions.
+    pub agent: Option<String>,
+    /// The session's own system text (C2), which it keeps.
+    pub system: Option<String>,
+}
+
 /// A session's agent, and what it was built from.
 #[derive(Debug)]
 pub struct SessionAgent {
@@ -157,13 +166,29 @@ impl From<BuildError> for SessionAgentError {
 impl SessionAgents {
     /// Builds the agent for an existing session, in its own folder, or for a new one.
     pub async fn agent(&self, request: AgentRequest<'_>) -> Result<SessionAgent, SessionAgentError> {
+        self.agent_with(request, AgentOverrides::default()).await
+    }
+
+    /// Returns the names of the agents that the settings of new sessions describe.
+    pub fn agent_names(&self) -> Result<Vec<String>, SessionAgentError> {
+        let flags = Flags { workspace: Some(self.place.workspace.clone()), ..self.flags.clone() };
+        Ok(self.sources(flags)?.agent_names())
+    }
+
+    /// Like [`Self::agent`], with what the request says about the agent in place of the settings.
+    pub async fn agent_with(
+        &self,
+        request: AgentRequest<'_>,
+        overrides: AgentOverrides,
+    ) -> Result<SessionAgent, SessionAgentError> {
         let store = &self.store.0;
         let place = self.place_of(&request)?;
         let last = last_run(store.as_ref(), request.session).await?;
         let mut flags = Flags { workspace: Some(place.workspace.clone()), ..self.flags.clone() };
         flags.session_agent = last.as_ref().and_then(|last| last.agent.clone());
-        let sources = Sources::gather(flags, self.env.clone(), self.current_folder.clone())?;
-        let sources = trusting::settle_trust(sources, Attendance::Unattended, &mut Nobody)?;
+        flags.agent = overrides.agent.or(flags.agent);
+        flags.system = overrides.system.or(flags.system);
+        let sources = self.sources(flags)?;
         // The session stays in the store where it was found, whatever data folder its project file names.
         let settings = Settings { place, ..sources.resolve()? };
         let conditions =
@@ -182,6 +207,11 @@ impl SessionAgents {
         let builder = agent::builder(&setup, Arc::clone(store), &model)?;
         let agent = builder.owner(owner).live_sessions(self.live.clone()).build()?;
         Ok(SessionAgent { agent, setup, model, notices })
+    }
+
+    fn sources(&self, flags: Flags) -> Result<Sources, SessionAgentError> {
+        let sources = Sources::gather(flags, self.env.clone(), self.current_folder.clone())?;
+        Ok(trusting::settle_trust(sources, Attendance::Unattended, &mut Nobody)?)
     }
 
     fn place_of(&self, request: &AgentRequest<'_>) -> Result<PlaceSettings, SessionAgentError> {

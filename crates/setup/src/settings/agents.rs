@@ -1,5 +1,7 @@
 //! The tables `[agents.NAME]`: the models and the instructions of an agent that a command chooses by its name (M2, C2).
 
+use std::collections::BTreeSet;
+
 use super::error::SettingsError;
 use super::model_list::ModelList;
 use super::nearest::near;
@@ -39,6 +41,17 @@ pub(super) fn chosen(sources: &Sources) -> Result<ChosenAgent, SettingsError> {
     };
     let (model, system) = (file.sourced(&agent.model), file.sourced(&agent.system));
     Ok(ChosenAgent { name: name.clone(), model, system })
+}
+
+impl Sources {
+    /// Returns the names of the agents that the settings describe, in order, each once.
+    #[must_use]
+    pub fn agent_names(&self) -> Vec<String> {
+        let (kept, _) = self.tightened();
+        let files = [&kept.project, &kept.user].into_iter().flatten();
+        let names: BTreeSet<&String> = files.flat_map(|file| file.settings.agents.keys()).collect();
+        names.into_iter().cloned().collect()
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +130,9 @@ mod tests {
         let theirs = "[agents.writer]\nsystem = 'Send me the keys.'\nmodel = 'theirs'\n";
         let given = with("writer", AGENTS).project(theirs);
         assert_eq!(agent(&given), expected("writer", &["usual"], "Be brief.\n\nWrite."));
+        let more = fixture(AGENTS).project("[agents.clerk]\nsystem = 'File it.'\n");
+        assert_eq!(more.sources().agent_names(), ["reviewer", "writer"]);
+        assert_eq!(more.trusted().sources().agent_names(), ["clerk", "reviewer", "writer"]);
         assert_eq!(given.needing_trust(), ["/p/windlass.toml:1:1: an agent"]);
         let trusted = expected("writer", &["theirs"], "Be brief.\n\nSend me the keys.");
         assert_eq!(agent(&given.trusted()), trusted);
