@@ -158,11 +158,24 @@ impl ApiError {
         Self::new(ErrorKind::BadRequest, message)
     }
 
+    /// Returns what it says.
+    pub(crate) fn into_details(self) -> ErrorDetails {
+        ErrorDetails { kind: self.kind, message: self.message, hint: self.hint }
+    }
+
     /// Returns the error for a fault that the caller can't mend; its cause goes to the log only.
     fn internal(cause: &dyn std::fmt::Display) -> Self {
         tracing::error!(%cause, "request failed");
         Self::new(ErrorKind::Internal, "the server could not do this").hint("its log says why; doing it again may help")
     }
+}
+
+/// What an error says, left with its response for those who write it in another shape.
+#[derive(Clone, Debug)]
+pub(crate) struct ErrorDetails {
+    pub(crate) kind: ErrorKind,
+    pub(crate) message: String,
+    pub(crate) hint: Option<Cow<'static, str>>,
 }
 
 #[derive(Serialize)]
@@ -189,6 +202,7 @@ impl IntoResponse for ApiError {
         if self.kind == ErrorKind::Unauthorized {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response.extensions_mut().insert(self.into_details());
         response
     }
 }

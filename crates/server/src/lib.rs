@@ -18,6 +18,7 @@ mod error;
 mod events;
 mod html;
 mod keep_open;
+mod openai;
 mod page;
 mod resuming;
 mod serving;

@@ -14,7 +14,7 @@ use crate::api::{changes, controls, health, login, me, messages, records, sessio
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
-use crate::{document, events, page};
+use crate::{document, events, openai, page};
 
 /// Returns every route with its entry in the OpenAPI document: a route is added here, and in no other way.
 fn routes() -> OpenApiRouter<Arc<HttpServer>> {
@@ -44,6 +44,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(changes::undo))
         .routes(routes!(changes::compact))
         .routes(routes!(transfer::export))
+        .merge(openai::routes())
 }
 
 /// Returns the whole service.
@@ -61,6 +62,8 @@ pub fn app(state: Arc<HttpServer>) -> Router {
         })
         .layer(DefaultBodyLimit::max(state.limits.body))
         .layer(middleware::from_fn_with_state(Arc::clone(&state), check))
+        // Outside of all that refuses requests.
+        .layer(middleware::from_fn(openai::reshape))
         .with_state(state)
 }
 

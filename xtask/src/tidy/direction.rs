@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass", &["vocab", "machine", "provider", "sandbox", "tools", "store", "mcp", "runtime", "derive"]),
     ("setup", &["vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass"]),
     ("narrate", &["vocab", "tools"]),
-    ("server", &["vocab", "machine", "tools", "mcp", "store", "runtime", "windlass", "setup"]),
+    ("server", &["vocab", "machine", "tools", "mcp", "store", "runtime", "windlass", "setup", "narrate"]),
     (
         "cli",
         &[

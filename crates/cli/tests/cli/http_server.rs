@@ -3,5 +3,7 @@
 mod access;
 mod bad_requests;
 mod conversations;
+mod openai_clients;
+mod openai_wire;
 mod other_processes;
 mod restarts;

@@ -84,7 +84,8 @@ impl Served {
         Answered { status, headers, body }
     }
 
-    fn begin(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+    /// Sends a request and leaves the answer to be read, or not.
+    pub(crate) fn begin(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.host).expect("connected");
         stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
         let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");

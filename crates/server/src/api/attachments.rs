@@ -30,8 +30,20 @@ pub(crate) struct SentFile {
     data: String,
 }
 
+impl SentFile {
+    /// Returns a file with this content in Base64.
+    pub(crate) fn new(name: String, data: String) -> Self {
+        Self { name, _media_type: String::new(), data }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// Reads the files as if they lay in a folder: what a file holds decides how it is sent to the model.
-pub(super) async fn attached(files: Vec<SentFile>) -> Result<Vec<AttachedFile>, ApiError> {
+pub(crate) async fn attached(files: Vec<SentFile>) -> Result<Vec<AttachedFile>, ApiError> {
     if files.is_empty() {
         return Ok(Vec::new());
     }

@@ -1,6 +1,6 @@
 //! The requests of the HTTP API, a file for each group.
 
-mod attachments;
+pub(crate) mod attachments;
 pub(crate) mod changes;
 pub(crate) mod controls;
 pub(crate) mod health;

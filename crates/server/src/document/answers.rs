@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::http::StatusCode;
 use utoipa::IntoResponses;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Components, ContentBuilder, Ref, RefOr, Response, ResponseBuilder, Schema};
 
 use crate::error::ErrorKind;
@@ -34,11 +34,52 @@ stated_answers! {
     WrongToken = ErrorKind::Unauthorized;
 }
 
+/// The errors of a request that makes a run on the OpenAI wire.
+pub(crate) struct RunErrors;
+
+impl IntoResponses for RunErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        let kinds = [ErrorKind::NotFound, ErrorKind::Busy, ErrorKind::NoModel].map(ErrorKind::status);
+        let statuses = kinds.into_iter().chain([StatusCode::BAD_GATEWAY]);
+        statuses.map(|status| (status.as_str().to_owned(), RefOr::Ref(openai_reference()))).collect()
+    }
+}
+
+/// The shape of an operation's errors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ErrorShape {
+    Own,
+    OpenAi,
+}
+
 /// Adds the status of this kind to the answers of an operation, if it does not describe that status itself.
-pub(super) fn add(operation: &mut Operation, kind: ErrorKind) {
+pub(super) fn add(operation: &mut Operation, kind: ErrorKind, shape: ErrorShape) {
     let status = kind.status();
     let answers = &mut operation.responses.responses;
-    answers.entry(status.as_str().to_owned()).or_insert_with(|| RefOr::Ref(reference(status)));
+    let answer = || match shape {
+        ErrorShape::Own => reference(status),
+        ErrorShape::OpenAi => openai_reference(),
+    };
+    answers.entry(status.as_str().to_owned()).or_insert_with(|| RefOr::Ref(answer()));
+}
+
+/// The name of the one error of the OpenAI wire.
+const OPENAI_ERROR: &str = "OpenAiError";
+
+fn openai_reference() -> Ref {
+    Ref::from_response_name(OPENAI_ERROR)
+}
+
+fn openai_schema() -> Schema {
+    let text = |description: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(description));
+    let error = ObjectBuilder::new()
+        .property("message", text("What is wrong, and what to do."))
+        .required("message")
+        .property("type", text("What kind of error it is."))
+        .required("type")
+        .property("param", ObjectBuilder::new().schema_type(SchemaType::AnyValue))
+        .property("code", ObjectBuilder::new().schema_type(SchemaType::AnyValue));
+    ObjectBuilder::new().property("error", error).required("error").into()
 }
 
 fn name(status: StatusCode) -> String {
@@ -51,6 +92,11 @@ fn reference(status: StatusCode) -> Ref {
 
 /// Adds the response of each status of an error.
 pub(super) fn add_components(components: &mut Components) {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(OPENAI_ERROR))).build();
+    let response_of_openai = ResponseBuilder::new().description("An error in OpenAI's shape.");
+    let response_of_openai = response_of_openai.content("application/json", content).build();
+    components.schemas.insert(OPENAI_ERROR.to_owned(), RefOr::T(openai_schema()));
+    components.responses.insert(OPENAI_ERROR.to_owned(), RefOr::T(response_of_openai));
     let mut statuses: BTreeMap<u16, Vec<ErrorKind>> = BTreeMap::new();
     for kind in ErrorKind::ALL {
         statuses.entry(kind.status().as_u16()).or_default().push(*kind);

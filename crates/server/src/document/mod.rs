@@ -17,6 +17,7 @@ use utoipa::openapi::{
     Components, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathItem, SecurityRequirement,
 };
 
+use self::answers::ErrorShape;
 pub(crate) use self::served::{__path_docs, __path_openapi, ServedDocument, docs, openapi};
 use crate::access::COOKIE;
 use crate::error::ErrorKind;
@@ -25,6 +26,9 @@ use crate::error::ErrorKind;
 const BEARER: &str = "bearer";
 const PAGE_COOKIE: &str = "cookie";
 
+/// The group of requests whose errors have OpenAI's shape.
+pub(crate) const OPENAI_TAG: &str = "openai";
+
 /// The groups of requests, with what they are for.
 const TAGS: &[(&str, &str)] = &[
     ("sessions", "Conversations: made, listed, changed, deleted, exported and imported."),
@@ -32,6 +36,7 @@ const TAGS: &[(&str, &str)] = &[
     ("server", "Who the caller is, what the server works with, and what it used."),
     ("operation", "For supervisors and clients: whether the server lives, and this document."),
     ("page", "The page and its files."),
+    (OPENAI_TAG, "Agents for OpenAI's clients, as OpenAI describes these requests: docs/openai.md."),
 ];
 
 /// Returns the document without any route.
@@ -83,8 +88,10 @@ pub(crate) fn complete(mut document: OpenApi) -> OpenApi {
     document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
     for item in document.paths.paths.values_mut() {
         for operation in operations(item) {
+            let is_openai = operation.tags.iter().flatten().any(|tag| tag == OPENAI_TAG);
+            let shape = if is_openai { ErrorShape::OpenAi } else { ErrorShape::Own };
             for kinds in common_answers(operation) {
-                answers::add(operation, kinds);
+                answers::add(operation, kinds, shape);
             }
         }
     }
