@@ -19,6 +19,9 @@ pub(crate) const KEPT: usize = 512;
 /// The same for followers of runs only: a run has three records for them.
 const KEPT_OF_RUNS: usize = 16;
 
+/// How much of a journal a follower reads at a time, as stored: one that stops reading holds this much of it.
+pub(crate) const PAGE_BYTES: usize = 64 * 1024;
+
 /// An event that all followers share.
 #[derive(Debug)]
 pub struct PublishedEvent {

@@ -7,7 +7,7 @@ use windlass_store::{Store, StoreError};
 use windlass_vocab::{Event, SessionId};
 
 use crate::clock::Clock;
-use crate::feed::{Interest, PublishedEvent};
+use crate::feed::{Interest, PAGE_BYTES, PublishedEvent};
 use crate::live::LiveSessions;
 use crate::subscription::{FollowedEvent, Subscription};
 
@@ -88,7 +88,7 @@ impl Follow {
             self.events = Some(Subscription::new(self.session, store, feed, Interest::Everything, self.seq));
             return Ok(());
         }
-        let records = store.read(self.session, self.seq).await?;
+        let records = store.read_some(self.session, self.seq, PAGE_BYTES).await?;
         if records.is_empty() {
             tokio::select! {
                 () = began => {}

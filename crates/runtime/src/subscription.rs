@@ -1,8 +1,9 @@
 //! Follows a live session: first its journal, then live events, without gaps or duplicates.
 //!
-//! The protocol: take a place in the session's feed, read the journal up to the feed's last record at that moment,
-//! return those records, then what the current attempt has streamed, then the feed's events. A follower that falls too
-//! far behind repeats this from its position. Each record must have a higher number than the last, so none repeats.
+//! The protocol: read the journal in pages, so that a follower that stops reading holds only one; when the rest fits one
+//! page, take a place in the session's feed, read the journal up to the feed's last record at that moment, return those
+//! records, then what the current attempt has streamed, then the feed's events. A follower that falls too far behind
+//! repeats this from its position. Each record must have a higher number than the last, so none repeats.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -13,7 +14,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use windlass_store::{Store, StoreError};
 use windlass_vocab::{Envelope, Event, SessionId};
 
-use crate::feed::{Feed, FeedPlace, Interest, PublishedEvent};
+use crate::feed::{Feed, FeedPlace, Interest, PAGE_BYTES, PublishedEvent};
 use crate::streaming::{GivenSoFar, UnseenPart};
 
 /// What a follower receives.
@@ -171,12 +172,14 @@ impl Subscription {
         let head = joined.as_ref().map_or_else(|| self.feed.head(), |joined| joined.head);
         let mut records = Vec::new();
         if head > self.seq {
-            records = self.store.read(self.session, self.seq).await?;
+            records = self.store.read_some(self.session, self.seq, PAGE_BYTES).await?;
             records.retain(|record| record.seq <= head);
         }
-        match joined {
+        // More pages follow: the place is taken with the last one.
+        let is_behind = records.last().is_some_and(|record| record.seq < head);
+        match joined.filter(|_| !is_behind) {
             Some(joined) => self.take_place(records, joined),
-            // The feed is closed: these records are the last.
+            // The feed is closed, and these records are all there are, or more follow.
             None if records.is_empty() => return Ok(MoreEvents::Nothing),
             None => self.past = records.into_iter().map(shared).collect(),
         }

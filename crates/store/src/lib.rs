@@ -59,6 +59,7 @@ mod spending_counter;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod traits;
+mod user_rules;
 mod verify;
 
 pub use audit::{append_audit, audit_file, read_audit};
@@ -87,5 +88,6 @@ pub use sqlite::{
     BackupError, BackupReport, Durability, IndexedFile, IndexedPassage, IndexedStamp, PassageIndex, PassagePlace,
     SearchWords, SqliteOptions, SqliteStore,
 };
-pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, PutOutcome, SessionLog, Store};
+pub use traits::{Blobs, BoxFuture, ControlLane, Inbox, Ownership, PutOutcome, SessionLog, Store, UserRules};
+pub use user_rules::{AllowedRule, ForgetOutcome, KeepOutcome, KeptRule, MOST_USER_RULES, UserRuleId};
 pub use verify::{Break, Inconsistency, Prefix, VerifiedJournal, VerifyError, verify, whole_prefix};

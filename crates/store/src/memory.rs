@@ -9,12 +9,13 @@ use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, MessageId, Recor
 use crate::line::{self, BlobMap};
 use crate::listing::RowFilter;
 use crate::projections::{SessionFold, project};
+use crate::user_rules::MOST_USER_RULES;
 use crate::verify::{BatchNote, Chain};
 use crate::{
-    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, ChildFilter, CommandState,
-    ControlLane, Head, Inbox, Inconsistency, Lease, LeaseHolder, Loss, Ownership, PutOutcome, SealedBatch, SentCommand,
-    SessionCursor, SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, StoreError, StoredBatch,
-    TakenCommand, WaitingMessage,
+    AddressedCommand, Addressee, AllowedRule, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, ChildFilter,
+    CommandState, ControlLane, ForgetOutcome, Head, Inbox, Inconsistency, KeepOutcome, KeptRule, Lease, LeaseHolder,
+    Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionCursor, SessionHolder, SessionList, SessionLog,
+    SessionQuery, SessionRow, StoreError, StoredBatch, TakenCommand, UserRuleId, UserRules, WaitingMessage,
 };
 
 /// Journals in memory. Clones share them.
@@ -29,6 +30,9 @@ struct MemoryJournals {
     blobs: BlobMap,
     claimed: HashMap<SessionId, LeaseHolder>,
     commands: Vec<QueuedCommand>,
+    rules: Vec<KeptRule>,
+    /// How many rules were ever kept: the number of the next is one more.
+    rules_kept: u64,
 }
 
 /// A command that was sent; they are kept in the order of arrival.
@@ -146,6 +150,19 @@ impl MemoryJournals {
         Ok(records)
     }
 
+    fn read_some(&self, id: SessionId, after_seq: u64, most_bytes: usize) -> Result<Vec<Envelope>, StoreError> {
+        let mut bytes_read = 0;
+        let is_asked = |batch: &&StoredBatch| {
+            let is_asked = bytes_read <= most_bytes;
+            bytes_read += batch.bytes.len();
+            is_asked
+        };
+        let behind = self.batches(id).iter().filter(|batch| batch.head.seq > after_seq);
+        let mut records = self.decode(id, behind.take_while(is_asked))?;
+        records.retain(|envelope| envelope.seq > after_seq);
+        Ok(records)
+    }
+
     fn read_before(&self, id: SessionId, before_seq: u64, most: u32) -> Result<Vec<Envelope>, StoreError> {
         let batches = self.batches(id);
         let end = batches.partition_point(|batch| batch.head.seq < before_seq);
@@ -234,6 +251,29 @@ impl MemoryJournals {
         stood
     }
 
+    fn keep_rule(&mut self, allowed: AllowedRule) -> KeepOutcome {
+        let is_same = |kept: &&KeptRule| {
+            let kept = &kept.allowed;
+            kept.user == allowed.user && kept.folder == allowed.folder && kept.rule == allowed.rule
+        };
+        if let Some(known) = self.rules.iter().find(is_same) {
+            return KeepOutcome::Kept(known.id);
+        }
+        if self.rules.iter().filter(|kept| kept.allowed.user == allowed.user).count() >= MOST_USER_RULES {
+            return KeepOutcome::TooMany;
+        }
+        self.rules_kept += 1;
+        let id = UserRuleId(self.rules_kept);
+        self.rules.push(KeptRule { id, allowed });
+        KeepOutcome::Kept(id)
+    }
+
+    fn forget_rule(&mut self, user: &str, id: UserRuleId) -> ForgetOutcome {
+        let before = self.rules.len();
+        self.rules.retain(|kept| kept.id != id || kept.allowed.user != user);
+        if self.rules.len() < before { ForgetOutcome::Forgotten } else { ForgetOutcome::NotThere }
+    }
+
     fn remove(&mut self, session: SessionId) -> Result<(), StoreError> {
         if self.claimed.contains_key(&session) {
             return Err(busy());
@@ -293,6 +333,15 @@ impl SessionLog for MemoryStore {
         ready(self.journals().read(session, after_seq))
     }
 
+    fn read_some(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        ready(self.journals().read_some(session, after_seq, most_bytes))
+    }
+
     fn read_before(
         &self,
         session: SessionId,
@@ -322,6 +371,11 @@ impl SessionLog for MemoryStore {
 
     fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
         ready(Ok(self.journals().list(owner, &query)))
+    }
+
+    fn session_count<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let count = self.journals().rows().filter(|row| row.owner == owner).count();
+        ready(Ok(u64::try_from(count).unwrap_or(u64::MAX)))
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
@@ -431,5 +485,19 @@ impl ControlLane for MemoryStore {
 impl Blobs for MemoryStore {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
         ready(Ok(self.journals().blobs.get(&hash).cloned()))
+    }
+}
+
+impl UserRules for MemoryStore {
+    fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>> {
+        ready(Ok(self.journals().keep_rule(allowed)))
+    }
+
+    fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>> {
+        ready(Ok(self.journals().rules.iter().filter(|kept| kept.allowed.user == user).cloned().collect()))
+    }
+
+    fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>> {
+        ready(Ok(self.journals().forget_rule(user, id)))
     }
 }

@@ -8,8 +8,8 @@ use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Times
 
 use crate::control::{AddressedCommand, Addressee, CommandState, SentCommand, TakenCommand};
 use crate::{
-    AppendError, Head, Inconsistency, Lease, Loss, SealedBatch, SessionHolder, SessionList, SessionQuery, SessionRow,
-    StoreError, StoredBatch, WaitingMessage,
+    AllowedRule, AppendError, ForgetOutcome, Head, Inconsistency, KeepOutcome, KeptRule, Lease, Loss, SealedBatch,
+    SessionHolder, SessionList, SessionQuery, SessionRow, StoreError, StoredBatch, UserRuleId, WaitingMessage,
 };
 
 /// A boxed future, so that the traits are object-safe.
@@ -29,6 +29,15 @@ pub trait SessionLog {
 
     /// The records numbered above `after_seq`; empty when there is no such session.
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
+
+    /// Like [`Self::read`], but ends with the batch that makes it more than `most_bytes` as stored: what a reader who
+    /// may stop holds at a time.
+    fn read_some(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
 
     /// The records of the last `most` batches that end before the record `before_seq`, in order; empty when there
     /// is no such batch.
@@ -54,6 +63,9 @@ pub trait SessionLog {
     /// One page of an owner's sessions, pinned ones first, then the most recently changed. Reads no journal. A page
     /// costs what its rows cost, however many sessions there are; a search reads rows until the page is full.
     fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>>;
+
+    /// How many sessions an owner has, archived ones and children included.
+    fn session_count<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<u64, StoreError>>;
 
     /// The batches as stored, in order; for `verify` and `export`.
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>>;
@@ -144,7 +156,19 @@ pub trait Blobs {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>>;
 }
 
-/// A complete store.
-pub trait Store: SessionLog + Ownership + Inbox + ControlLane + Blobs + Send + Sync {}
+/// What users allowed for good. It says nothing about the operator's own settings, which stand in files.
+pub trait UserRules {
+    /// Keeps a rule. A rule that the user has in this folder already stays as it is.
+    fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>>;
 
-impl<T: SessionLog + Ownership + Inbox + ControlLane + Blobs + Send + Sync + ?Sized> Store for T {}
+    /// The rules of a user in all folders, the oldest first.
+    fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>>;
+
+    /// Removes a rule of a user.
+    fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>>;
+}
+
+/// A complete store.
+pub trait Store: SessionLog + Ownership + Inbox + ControlLane + Blobs + UserRules + Send + Sync {}
+
+impl<T: SessionLog + Ownership + Inbox + ControlLane + Blobs + UserRules + Send + Sync + ?Sized> Store for T {}

@@ -34,6 +34,28 @@ pub(super) async fn reading_goes_on_from_any_record(store: &Arc<dyn Store>) -> C
     Ok(())
 }
 
+// proves E1: a reader who holds a page at a time reads the same, and makes headway whatever the page's size
+pub(super) async fn reading_in_pages_gives_the_whole_journal(store: &Arc<dyn Store>) -> CheckResult {
+    live(store, 1).await?;
+    let all = store.read(session(1), 0).await?;
+    for most_bytes in [0, 1_000, usize::MAX] {
+        let (mut read, mut pages) = (Vec::new(), 0);
+        loop {
+            let page = store.read_some(session(1), read.len() as u64, most_bytes).await?;
+            if page.is_empty() {
+                break;
+            }
+            read.extend(page);
+            pages += 1;
+        }
+        same!(read, all);
+        holds!(most_bytes == usize::MAX || pages > 1);
+        holds!(most_bytes < usize::MAX || pages == 1);
+    }
+    same!(store.read_some(session(9), 0, 1_000).await?, []);
+    Ok(())
+}
+
 pub(super) async fn an_unknown_session_is_empty(store: &Arc<dyn Store>) -> CheckResult {
     same!(store.read(session(9), 0).await?, []);
     same!(store.head(session(9)).await?, Head::default());

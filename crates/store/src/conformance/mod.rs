@@ -25,6 +25,7 @@ mod ownership;
 pub mod sample;
 mod transfer;
 mod unclear;
+mod user_rules;
 
 pub use self::unclear::{DiesAt, UncertainStore};
 
@@ -69,6 +70,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
     checks! { make;
         log::a_batch_is_read_back_as_it_was_sealed(store);
         log::reading_goes_on_from_any_record(store);
+        log::reading_in_pages_gives_the_whole_journal(store);
         log::an_unknown_session_is_empty(store);
         log::a_stale_writer_is_refused(store);
         log::a_refused_batch_leaves_nothing_behind(store);
@@ -123,6 +125,8 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         unclear::an_append_of_unknown_outcome_is_settled_by_appending_again(store);
         unclear::a_store_that_stays_out_of_reach_is_said_to_be_so(store);
         unclear::a_journal_of_unknown_outcome_is_restored_once(store);
+        user_rules::a_rule_is_kept_for_its_user_until_it_is_forgotten(store);
+        user_rules::a_user_has_a_bounded_number_of_rules(store);
     }
     checks_of_two! { make;
         log::what_one_handle_stores_the_other_reads;

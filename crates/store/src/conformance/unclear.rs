@@ -10,10 +10,10 @@ use super::checked::{CheckResult, append, batch, holds, open, same, session};
 use super::sample;
 use crate::settle::at_once;
 use crate::{
-    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery,
-    SessionRow, Store, StoreError, StoredBatch, TRIES, TakenCommand, WaitingMessage, Writer, append_again,
-    restore_for_certain, verify,
+    AddressedCommand, Addressee, AllowedRule, AppendError, Blobs, BoxFuture, CommandState, ControlLane, ForgetOutcome,
+    Head, Inbox, Inconsistency, KeepOutcome, KeptRule, Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand,
+    SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, Store, StoreError, StoredBatch, TRIES,
+    TakenCommand, UserRuleId, UserRules, WaitingMessage, Writer, append_again, restore_for_certain, verify,
 };
 
 /// When the connection dies.
@@ -60,6 +60,14 @@ impl SessionLog for UncertainStore {
     fn read(&self, session: SessionId, after_seq: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after_seq)
     }
+    fn read_some(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read_some(session, after_seq, most_bytes)
+    }
     fn read_before(
         &self,
         session: SessionId,
@@ -82,6 +90,9 @@ impl SessionLog for UncertainStore {
     }
     fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
         self.inner.list(owner, query)
+    }
+    fn session_count<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.inner.session_count(owner)
     }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
@@ -146,6 +157,18 @@ impl ControlLane for UncertainStore {
     }
     fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
         self.inner.withdraw_command(id)
+    }
+}
+
+impl UserRules for UncertainStore {
+    fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>> {
+        self.inner.keep_rule(allowed)
+    }
+    fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>> {
+        self.inner.rules_of(user)
+    }
+    fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>> {
+        self.inner.forget_rule(user, id)
     }
 }
 

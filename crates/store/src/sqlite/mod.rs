@@ -45,6 +45,7 @@ mod tails;
 #[cfg(test)]
 #[cfg(debug_assertions)]
 mod tests;
+mod user_rules;
 mod writer;
 
 use std::path::Path;
@@ -62,9 +63,10 @@ use self::read_only::Source;
 use self::readers::LogOnClose;
 use crate::error::place;
 use crate::{
-    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery,
-    SessionRow, StoreError, StoredBatch, TakenCommand, WaitingMessage,
+    AddressedCommand, Addressee, AllowedRule, AppendError, Blobs, BoxFuture, CommandState, ControlLane, ForgetOutcome,
+    Head, Inbox, Inconsistency, KeepOutcome, KeptRule, Lease, Loss, Ownership, PutOutcome, SealedBatch, SentCommand,
+    SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, StoreError, StoredBatch, TakenCommand,
+    UserRuleId, UserRules, WaitingMessage,
 };
 
 /// Journals in a data folder. Dropping it finishes all submitted writes and closes the file.
@@ -153,6 +155,15 @@ impl SessionLog for SqliteStore {
         self.readers.with(move |reading| reading.records(session, after_seq))
     }
 
+    fn read_some(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.readers.with(move |reading| reading.some_records(session, after_seq, most_bytes))
+    }
+
     fn read_before(
         &self,
         session: SessionId,
@@ -183,6 +194,11 @@ impl SessionLog for SqliteStore {
     fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
         let owner = owner.to_owned();
         self.readers.with(move |reading| reading.list(&owner, &query))
+    }
+
+    fn session_count<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        let owner = owner.to_owned();
+        self.readers.with(move |reading| reading.session_count(&owner))
     }
 
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
@@ -299,5 +315,20 @@ impl ControlLane for SqliteStore {
 impl Blobs for SqliteStore {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
         self.readers.with(move |reading| reading.blob(hash))
+    }
+}
+
+impl UserRules for SqliteStore {
+    fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>> {
+        Box::pin(async move { Ok(self.access.writer()?.submit(user_rules::KeepRule(allowed)).await?) })
+    }
+
+    fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>> {
+        let user = user.to_owned();
+        self.readers.look_up(move |reading| reading.rules_of(&user))
+    }
+
+    fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>> {
+        Box::pin(async move { Ok(self.access.writer()?.submit(user_rules::ForgetRule(user.to_owned(), id)).await?) })
     }
 }

@@ -14,13 +14,13 @@ use super::database_file::DatabaseFile;
 use super::fault::meaning;
 use super::folder::DataFolder;
 use super::read_only::Source;
-use super::{append, check, control, inbox, list_page, rows, schema};
+use super::{append, check, control, inbox, list_page, rows, schema, user_rules};
 use crate::error::place;
 use crate::line::{self, BlobMap, hash_of};
 use crate::verify::{BatchNote, Chain, blob_is_gone};
 use crate::{
-    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, SessionList, SessionQuery, SessionRow, StoreError,
-    StoredBatch, WaitingMessage,
+    AddressedCommand, BoxFuture, CommandState, Head, Inconsistency, KeptRule, SessionList, SessionQuery, SessionRow,
+    StoreError, StoredBatch, WaitingMessage,
 };
 
 /// What to do with the write-ahead log when the last connection is closed.
@@ -178,10 +178,32 @@ impl ReadSnapshot<'_> {
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
         let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
-        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)))?;
+        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)), usize::MAX)?;
         self.look_for_contents(session, after_seq)?;
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
+    }
+
+    /// The records of whole batches, until they are more than `most_bytes`. Their contents are looked for when they are
+    /// read.
+    pub(super) fn some_records(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> Result<Vec<Envelope>, StoreError> {
+        let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
+        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)), most_bytes)?;
+        records.retain(|envelope| envelope.seq > after_seq);
+        Ok(records)
+    }
+
+    pub(super) fn session_count(&self, owner: &str) -> Result<u64, StoreError> {
+        rows::count(self.connection, owner).map_err(self.fault())
+    }
+
+    pub(super) fn rules_of(&self, user: &str) -> Result<Vec<KeptRule>, StoreError> {
+        user_rules::of_user(self.connection, user).map_err(self.fault())
     }
 
     pub(super) fn records_before(
@@ -194,27 +216,37 @@ impl ReadSnapshot<'_> {
                        SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND seq < ?2 AND last < ?2
                        ORDER BY seq DESC LIMIT ?3
                    ) ORDER BY seq";
-        self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most))
+        self.decoded(session, sql, (session.0.as_bytes(), rows::integer(before_seq), most), usize::MAX)
     }
 
     /// Decodes the records of the batches that `sql` selects (number, head and bytes), which must be consecutive. They
-    /// are decoded in SQLite's buffers, so that a long session is not copied first. Returns an error if a batch is not
-    /// as it was stored, or does not follow the previous one.
-    fn decoded(&self, session: SessionId, sql: &str, which: impl Params) -> Result<Vec<Envelope>, StoreError> {
+    /// are decoded in SQLite's buffers, so that a long session is not copied first; no more are once they have more than
+    /// `most_bytes`. Returns an error if a batch is not as it was stored, or does not follow the previous one.
+    fn decoded(
+        &self,
+        session: SessionId,
+        sql: &str,
+        which: impl Params,
+        most_bytes: usize,
+    ) -> Result<Vec<Envelope>, StoreError> {
         let mut statement = self.connection.prepare_cached(sql).map_err(self.fault())?;
         let mut batches = statement.query(which).map_err(self.fault())?;
-        let (mut records, mut chain) = (Vec::new(), None);
+        let (mut records, mut chain, mut bytes_read) = (Vec::new(), None, 0_usize);
         while let Some(row) = batches.next().map_err(self.fault())? {
             let (noted, bytes) = batch(row).map_err(self.fault())?;
             let mut bodies = BlobMap::new();
             for hash in line::bodies_elsewhere(bytes) {
                 bodies.extend(self.content(hash)?.map(|content| (hash, content)));
             }
+            bytes_read += bytes.len() + bodies.values().map(|body| body.len()).sum::<usize>();
             let chain = match &mut chain {
                 Some(chain) => chain,
                 None => chain.insert(self.chain_before(session, noted.seq)?),
             };
             chain.read_stored(noted, bytes, &bodies, &mut records)?;
+            if bytes_read > most_bytes {
+                break;
+            }
         }
         Ok(records)
     }

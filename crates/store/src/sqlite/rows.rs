@@ -50,6 +50,13 @@ pub(super) fn list(connection: &Connection, owner: &str) -> rusqlite::Result<Vec
         .collect()
 }
 
+/// How many sessions an owner has.
+pub(super) fn count(connection: &Connection, owner: &str) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("SELECT count(*) FROM sessions WHERE owner = ?1")?
+        .query_row([owner], |row| natural(row, 0))
+}
+
 /// All sessions and their keys, of all owners.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<(SessionId, String)>> {
     let mut statement = connection.prepare_cached("SELECT session, key FROM sessions ORDER BY created, session")?;

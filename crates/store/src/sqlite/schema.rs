@@ -16,7 +16,7 @@ use super::fault::meaning;
 use super::folder::DataFolder;
 use super::options::Durability;
 use super::queue::{CommitPatience, LONGEST, WriteLock};
-use super::{blobs, claims, control, inbox, legacy, private};
+use super::{blobs, claims, control, inbox, legacy, private, user_rules};
 use crate::StoreError;
 use crate::error::place;
 
@@ -185,6 +185,7 @@ fn open_first(
 pub(super) fn update(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(control::TABLE)?;
     connection.execute_batch(inbox::FILES_TABLE)?;
+    connection.execute_batch(user_rules::TABLE)?;
     if has_version_3(connection)? {
         // A savepoint is a transaction, or a part of the one that is open.
         connection.execute_batch(&format!("SAVEPOINT migration; {BEYOND_VERSION_3} RELEASE migration;"))?;
@@ -346,10 +347,11 @@ fn create(path: &Path) -> Result<(), StoreError> {
     let connection = connect(&unfinished)?;
     let made = connection.execute_batch(&format!(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF; BEGIN IMMEDIATE; \
-         {TABLES} {} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} {BEYOND_VERSION_3} \
+         {TABLES} {} {} {} PRAGMA application_id = {APPLICATION_ID}; {BEYOND_VERSION_2} {BEYOND_VERSION_3} \
          COMMIT;",
         control::TABLE,
-        inbox::FILES_TABLE
+        inbox::FILES_TABLE,
+        user_rules::TABLE
     ));
     made.and_then(|()| use_wal(&connection)).map_err(fault)?;
     connection.close().map_err(|(_, error)| fault(error))?;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use windlass_store::conformance::sample;
 use windlass_store::{
-    AddressedCommand, Addressee, AppendError, Batch, Blobs, BoxFuture, CommandState, ControlLane, Entry, Fork,
-    ForkError, ForkTarget, Head, Inbox, Inconsistency, Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch,
-    SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, StoreError, StoredBatch,
-    TakenCommand, VerifyError, WaitingMessage, Writer, verify,
+    AddressedCommand, Addressee, AllowedRule, AppendError, Batch, Blobs, BoxFuture, CommandState, ControlLane, Entry,
+    ForgetOutcome, Fork, ForkError, ForkTarget, Head, Inbox, Inconsistency, KeepOutcome, KeptRule, Lease, Loss,
+    MemoryStore, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery,
+    SessionRow, StoreError, StoredBatch, TakenCommand, UserRuleId, UserRules, VerifyError, WaitingMessage, Writer,
+    verify,
 };
 use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, SessionId, Timestamp};
 
@@ -43,6 +44,18 @@ impl ControlLane for Removing {
     }
 }
 
+impl UserRules for Removing {
+    fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>> {
+        self.0.keep_rule(allowed)
+    }
+    fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>> {
+        self.0.rules_of(user)
+    }
+    fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>> {
+        self.0.forget_rule(user, id)
+    }
+}
+
 impl Blobs for Removing {
     fn blob(&self, hash: Hash) -> BoxFuture<'_, Result<Option<Arc<[u8]>>, StoreError>> {
         Box::pin(async move {
@@ -61,6 +74,14 @@ impl SessionLog for Removing {
     }
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.0.read(session, after)
+    }
+    fn read_some(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.0.read_some(session, after_seq, most_bytes)
     }
     fn read_before(
         &self,
@@ -84,6 +105,9 @@ impl SessionLog for Removing {
     }
     fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
         self.0.list(owner, query)
+    }
+    fn session_count<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.0.session_count(owner)
     }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.0.batches(session)

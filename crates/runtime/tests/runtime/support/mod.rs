@@ -17,9 +17,10 @@ use windlass_runtime::{
     SessionActivity, SessionChoice, SessionClosed,
 };
 use windlass_store::{
-    AddressedCommand, Addressee, AppendError, Blobs, BoxFuture, CommandState, ControlLane, Head, Inbox, Inconsistency,
-    Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch, SentCommand, SessionHolder, SessionList, SessionLog,
-    SessionQuery, SessionRow, StoreError, StoredBatch, TakenCommand, WaitingMessage,
+    AddressedCommand, Addressee, AllowedRule, AppendError, Blobs, BoxFuture, CommandState, ControlLane, ForgetOutcome,
+    Head, Inbox, Inconsistency, KeepOutcome, KeptRule, Lease, Loss, MemoryStore, Ownership, PutOutcome, SealedBatch,
+    SentCommand, SessionHolder, SessionList, SessionLog, SessionQuery, SessionRow, StoreError, StoredBatch,
+    TakenCommand, UserRuleId, UserRules, WaitingMessage,
 };
 use windlass_testkit::{CountingTool, ScriptedModel, counts};
 use windlass_tools::{
@@ -148,6 +149,14 @@ impl SessionLog for Crashing {
     fn read(&self, session: SessionId, after: u64) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read(session, after)
     }
+    fn read_some(
+        &self,
+        session: SessionId,
+        after_seq: u64,
+        most_bytes: usize,
+    ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
+        self.inner.read_some(session, after_seq, most_bytes)
+    }
     fn read_before(
         &self,
         session: SessionId,
@@ -170,6 +179,9 @@ impl SessionLog for Crashing {
     }
     fn list<'a>(&'a self, owner: &'a str, query: SessionQuery) -> BoxFuture<'a, Result<SessionList, StoreError>> {
         self.inner.list(owner, query)
+    }
+    fn session_count<'a>(&'a self, owner: &'a str) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.inner.session_count(owner)
     }
     fn batches(&self, session: SessionId) -> BoxFuture<'_, Result<Vec<StoredBatch>, StoreError>> {
         self.inner.batches(session)
@@ -246,6 +258,18 @@ impl ControlLane for Crashing {
     }
     fn withdraw_command<'a>(&'a self, id: &'a CommandId) -> BoxFuture<'a, Result<CommandState, StoreError>> {
         self.inner.withdraw_command(id)
+    }
+}
+
+impl UserRules for Crashing {
+    fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>> {
+        self.inner.keep_rule(allowed)
+    }
+    fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>> {
+        self.inner.rules_of(user)
+    }
+    fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>> {
+        self.inner.forget_rule(user, id)
     }
 }
 
