@@ -12,6 +12,7 @@ use std::time::Duration;
 use windlass::{Agent, BuildError};
 use windlass_runtime::LiveSessions;
 use windlass_store::{SessionRow, Store, StoreError};
+use windlass_tools::Rule;
 use windlass_vocab::{Attendance, ModelName};
 
 use crate::agent::{self, AgentError};
@@ -190,7 +191,9 @@ impl SessionAgents {
         flags.system = overrides.system.or(flags.system);
         let sources = self.sources(flags)?;
         // The session stays in the store where it was found, whatever data folder its project file names.
-        let settings = Settings { place, ..sources.resolve()? };
+        let mut settings = Settings { place, ..sources.resolve()? };
+        let owner = request.session.map_or(request.owner, |row| &row.owner);
+        add_rules_of(store.as_ref(), owner, &mut settings).await?;
         let conditions =
             RunConditions { deadline: self.deadline, attendance: Attendance::Unattended, demo_words: self.demo_words };
         let mut setup = RunSetup::new(settings, sources, conditions, &mut Nobody)?;
@@ -203,7 +206,6 @@ impl SessionAgents {
         }
         let preference = ModelPreference::new(begun, request.fallback);
         let (model, notices) = setup.choose(preference, &mut Nobody).await?;
-        let owner = request.session.map_or(request.owner, |row| &row.owner);
         let builder = agent::builder(&setup, Arc::clone(store), &model)?;
         let agent = builder.owner(owner).live_sessions(self.live.clone()).build()?;
         Ok(SessionAgent { agent, setup, model, notices })
@@ -223,6 +225,16 @@ impl SessionAgents {
             (None, None) => Ok(place),
         }
     }
+}
+
+/// Adds what the session's owner allowed for good in its folder. What the settings deny or ask about still is.
+async fn add_rules_of(store: &dyn Store, owner: &str, settings: &mut Settings) -> Result<(), StoreError> {
+    let folder = settings.place.workspace.display().to_string();
+    let kept = store.rules_of(owner).await?.into_iter().filter(|kept| kept.allowed.folder == folder);
+    // A rule that this version can't read allows nothing.
+    let rules = kept.filter_map(|kept| kept.allowed.rule.parse::<Rule>().ok());
+    settings.permissions.allow.extend(rules.map(|rule| Sourced::new(rule, SettingOrigin::Session)));
+    Ok(())
 }
 
 /// Returns the place settings with the folder the session was begun in: a session works there, wherever it is opened from.
