@@ -84,7 +84,8 @@ export const api = {
 	servers: () => request('GET', 'servers'),
 	retryServer: (name) => request('POST', `servers/${encodeURIComponent(name)}/retry`),
 	settings: () => request('GET', 'settings'),
-	forget: (rule) => request('DELETE', `settings/always/${encodeURIComponent(rule)}`),
+	rules: () => request('GET', 'rules'),
+	forget: (id) => request('DELETE', `rules/${id}`),
 };
 
 export const exportAddress = (id) => `/api/${at(id, '/export')}`;

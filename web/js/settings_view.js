@@ -153,10 +153,10 @@ async function servers(again) {
 }
 
 async function rules(again) {
-	const settings = await api.settings();
-	const forget = async (rule) => {
+	const [settings, { rules: always }] = await Promise.all([api.settings(), api.rules()]);
+	const forget = async (id) => {
 		try {
-			await api.forget(rule);
+			await api.forget(id);
 			again();
 		} catch (error) {
 			showError(error);
@@ -183,17 +183,21 @@ async function rules(again) {
 				)
 				.join(' · '),
 		),
-		settings.always?.length > 0 && h('p.small.muted', null, t('settings.always')),
-		settings.always?.length > 0 &&
+		always.length > 0 && h('p.small.muted', null, t('settings.always')),
+		always.length > 0 &&
 			h(
 				'ul.listed',
 				null,
-				settings.always.map(({ rule }) =>
+				always.map(({ id, rule, folder }) =>
 					h(
-						'li.row',
+						'li.row.wraps',
 						null,
-						h('code.grow', null, visibleLine(rule)),
-						button(t('settings.forget'), () => forget(rule), { data: { key: `forget-${rule}` } }),
+						h('code', null, visibleLine(rule)),
+						h('span.muted.grow', null, visibleLine(folder)),
+						button(t('settings.forget'), () => forget(id), {
+							'aria-label': `${t('settings.forget')}: ${visibleLine(rule)}`,
+							data: { key: `forget-${id}` },
+						}),
 					),
 				),
 			),

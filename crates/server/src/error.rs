@@ -36,6 +36,8 @@ pub(crate) enum ErrorKind {
     Nothing,
     /// The body is too large.
     TooLarge,
+    /// The body came too slowly.
+    TooSlow,
     /// Too many requests, sessions or runs.
     Limited,
     /// No model is configured.
@@ -62,6 +64,7 @@ impl ErrorKind {
         Self::NotOffered,
         Self::Nothing,
         Self::TooLarge,
+        Self::TooSlow,
         Self::Limited,
         Self::NoModel,
         Self::Draining,
@@ -83,6 +86,7 @@ impl ErrorKind {
             Self::NotOffered => "not_offered",
             Self::Nothing => "nothing",
             Self::TooLarge => "too_large",
+            Self::TooSlow => "too_slow",
             Self::Limited => "limited",
             Self::NoModel => "no_model",
             Self::Draining => "draining",
@@ -105,6 +109,7 @@ impl ErrorKind {
             Self::NotOffered => "The question offers no such answer.",
             Self::Nothing => "There is nothing to be done.",
             Self::TooLarge => "The body is too large.",
+            Self::TooSlow => "The body did not arrive in time.",
             Self::Limited => "Too many requests, sessions or runs; `Retry-After` says when to try again.",
             Self::NoModel => "No model is configured.",
             Self::Draining => "The server is being shut down.",
@@ -123,6 +128,7 @@ impl ErrorKind {
             Self::Busy | Self::AlreadyAnswered | Self::RunIsOver | Self::NotOffered | Self::Nothing => {
                 StatusCode::CONFLICT
             }
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Limited => StatusCode::TOO_MANY_REQUESTS,
             Self::NoModel | Self::Draining | Self::Store => StatusCode::SERVICE_UNAVAILABLE,

@@ -9,6 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use futures_util::future::select;
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::Deserialize;
 use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
@@ -20,6 +21,7 @@ use crate::api::{Asked, Named};
 use crate::document::shapes::{EventStream, SessionInAddress};
 use crate::error::ApiError;
 use crate::html::with_html;
+use crate::places::TakenPlaces;
 use crate::state::HttpServer;
 
 /// How often a silent stream says that it is alive: proxies close what is silent for longer.
@@ -62,8 +64,9 @@ pub(crate) async fn events(
         return Err(ApiError::bad_request(format!("the session has {head} records, so none is numbered {after}"))
             .hint("read the session from its beginning"));
     }
-    let ended = state.draining();
-    let sent = followed(state.follow(row.session, after)).take_until(ended);
+    let place = state.stream_place(&caller)?;
+    let ended = select(Box::pin(state.draining()), Box::pin(state.access.removed(&caller)));
+    let sent = followed(state.follow(row.session, after), place).take_until(ended);
     Ok(Sse::new(sent).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
@@ -74,12 +77,13 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     seq.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
 }
 
-fn followed(follow: Follow) -> impl Stream<Item = Result<SentEvent, Infallible>> {
-    stream::unfold(Some(follow), |follow| async move {
-        let mut follow = follow?;
+/// Returns the stream of what is followed. It has its place until it is dropped.
+fn followed(follow: Follow, place: TakenPlaces) -> impl Stream<Item = Result<SentEvent, Infallible>> {
+    stream::unfold(Some((follow, place)), |followed| async move {
+        let (mut follow, place) = followed?;
         loop {
             match follow.next().await {
-                Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some(follow))),
+                Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some((follow, place)))),
                 // The records that were missed come next.
                 Ok(FollowedEvent::FellBehind) => {}
                 Err(error) => return Some((Ok(failed(&error)), None)),

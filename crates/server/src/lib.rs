@@ -13,17 +13,23 @@
 pub mod access;
 mod api;
 mod background;
+mod connections;
 mod document;
 mod error;
 mod events;
 mod html;
 mod keep_open;
 mod openai;
+mod limits;
+mod open_runs;
 mod page;
+mod places;
 mod resuming;
 mod serving;
 mod state;
 
+pub use connections::serve;
+pub use limits::ServiceLimits;
 pub use resuming::{ResumedRuns, resume_open_runs};
-pub use serving::{app, serve};
-pub use state::{HttpServer, ServiceLimits};
+pub use serving::app;
+pub use state::HttpServer;

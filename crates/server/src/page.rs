@@ -3,12 +3,13 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
-use crate::access::cookie_of;
+use crate::access::SentFrom;
+use crate::api::Asked;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
@@ -49,15 +50,22 @@ struct AssetInAddress {
 )]
 pub(crate) async fn index(
     State(state): State<Arc<HttpServer>>,
+    SentFrom(address): SentFrom,
     headers: HeaderMap,
-    Query(query): Query<EntryQuery>,
+    Asked(query): Asked<EntryQuery>,
 ) -> Response {
     let Some(token) = query.token else { return file("index.html", &headers) };
     let mut response = Redirect::to("/").into_response();
-    if let Some(cookie) = state.access.holder_of(&token).and_then(|_| cookie_of(&token)) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    match state.access.sign_in(address, &token) {
+        Ok(Some(_)) => {
+            if let Some(cookie) = state.access.cookie_of(&token, &headers) {
+                response.headers_mut().insert(header::SET_COOKIE, cookie);
+            }
+            response
+        }
+        Ok(None) => response,
+        Err(refused) => refused.into_response(),
     }
-    response
 }
 
 /// A file of the page

@@ -53,6 +53,7 @@ async fn has_work(store: &dyn Store, row: &SessionRow) -> Result<bool, StoreErro
 }
 
 async fn resume(state: &Arc<HttpServer>, row: &SessionRow) -> Result<(), ApiError> {
+    state.check_folder(row)?;
     let request = AgentRequest {
         session: Some(row),
         owner: &row.owner,

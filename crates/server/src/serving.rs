@@ -1,16 +1,14 @@
-//! The routes, and serving them.
+//! The routes.
 
-use std::io;
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
 use axum::{Extension, Router, middleware};
-use tokio::net::TcpListener;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::check;
-use crate::api::{changes, controls, health, login, me, messages, records, sessions, settings, transfer, usage};
+use crate::api::{changes, controls, health, login, me, messages, records, rules, sessions, settings, transfer, usage};
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
@@ -31,6 +29,8 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(settings::models))
         .routes(routes!(settings::servers))
         .routes(routes!(settings::settings))
+        .routes(routes!(rules::list))
+        .routes(routes!(rules::forget))
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(transfer::import))
         .routes(routes!(sessions::get, sessions::change, sessions::remove))
@@ -60,25 +60,12 @@ pub fn app(state: Arc<HttpServer>) -> Router {
             ApiError::new(ErrorKind::MethodNotAllowed, "this address does not take that method")
                 .hint("GET /api/openapi.json lists the methods")
         })
-        .layer(DefaultBodyLimit::max(state.limits.body))
+        // `check` has read the body, up to its limit.
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::clone(&state), check))
         // Outside of all that refuses requests.
         .layer(middleware::from_fn(openai::reshape))
         .with_state(state)
-}
-
-/// Serves until `stopping` is done; then requests under way are finished, and nothing new is taken.
-pub async fn serve(
-    listener: TcpListener,
-    state: Arc<HttpServer>,
-    stopping: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    let drained = Arc::clone(&state);
-    let stopping = async move {
-        stopping.await;
-        drained.begin_drain();
-    };
-    axum::serve(listener, app(state)).with_graceful_shutdown(stopping).await
 }
 
 #[cfg(test)]

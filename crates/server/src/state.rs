@@ -10,10 +10,13 @@ use windlass_store::{SessionRow, Store};
 use windlass_tools::Secrets;
 use windlass_vocab::{Attendance, SessionId};
 
-use crate::access::{Access, Caller};
+use crate::access::{Access, Caller, CallerRole};
 use crate::background::BackgroundTasks;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
+use crate::limits::ServiceLimits;
+use crate::open_runs::{NoPlace, OpenRuns, RunPlace};
+use crate::places::{TakenPlaces, UserPlaces};
 use windlass_setup::models::ModelFallback;
 
 /// Whether the server takes new work.
@@ -23,21 +26,6 @@ pub(crate) enum ServingPhase {
     Serving,
     /// It is being shut down: nothing new starts.
     Draining,
-}
-
-/// The limits of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServiceLimits {
-    /// The largest body of a request, in bytes.
-    pub body: usize,
-    /// How many runs may be open at once.
-    pub runs: usize,
-}
-
-impl Default for ServiceLimits {
-    fn default() -> Self {
-        Self { body: 32 * 1024 * 1024, runs: 64 }
-    }
 }
 
 /// What all requests share.
@@ -50,6 +38,10 @@ pub struct HttpServer {
     /// The folders that sessions may work in, the first for new ones.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) background: BackgroundTasks,
+    /// The bytes of bodies that users are sending.
+    pub(crate) bodies: UserPlaces,
+    streams: UserPlaces,
+    runs: OpenRuns,
     phase: watch::Sender<ServingPhase>,
 }
 
@@ -71,7 +63,19 @@ impl HttpServer {
         folders: Vec<PathBuf>,
     ) -> Self {
         let (phase, _) = watch::channel(ServingPhase::Serving);
-        Self { agents, access, limits, secrets, clock, folders, background: BackgroundTasks::default(), phase }
+        Self {
+            agents,
+            access,
+            limits,
+            secrets,
+            clock,
+            folders,
+            background: BackgroundTasks::default(),
+            bodies: UserPlaces::default(),
+            streams: UserPlaces::default(),
+            runs: OpenRuns::default(),
+            phase,
+        }
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
@@ -104,6 +108,45 @@ impl HttpServer {
         Ok(self.agents.agent(request).await?)
     }
 
+    /// Refuses to work in a folder that the operator does not serve: sessions of a terminal may have others. They are
+    /// listed, followed, stopped and answered all the same.
+    pub(crate) fn check_folder(&self, row: &SessionRow) -> Result<(), ApiError> {
+        let Some(home) = &row.workspace else { return Ok(()) };
+        if self.folders.iter().any(|folder| folder.display().to_string() == *home) {
+            return Ok(());
+        }
+        Err(ApiError::new(ErrorKind::Forbidden, "this session works in a folder that this server does not serve")
+            .hint("go on with it at a terminal, or start the server with `--folder` for its folder"))
+    }
+
+    /// Refuses another session to a user who has as many as they may.
+    pub(crate) async fn room_for_session(&self, caller: &Caller) -> Result<(), ApiError> {
+        let most = self.limits.user_sessions;
+        if caller.role == CallerRole::Admin || self.store().session_count(&caller.user).await? < most {
+            return Ok(());
+        }
+        let error = ApiError::new(ErrorKind::Limited, format!("you have {most} sessions, as many as you may"));
+        Err(ApiError { retry_after: Some(60), ..error.hint("delete some that you no longer need") })
+    }
+
+    /// Returns the place of a stream of events.
+    pub(crate) fn stream_place(&self, caller: &Caller) -> Result<TakenPlaces, ApiError> {
+        let most = self.of_user(caller, self.limits.user_streams);
+        self.streams.take(&caller.user, 1, most).ok_or_else(|| {
+            let message = format!("you have {most} streams of events open, as many as you may");
+            let error = ApiError::new(ErrorKind::Limited, message).hint("close some pages of this server");
+            ApiError { retry_after: Some(5), ..error }
+        })
+    }
+
+    /// Returns the limit that holds for a caller: only users have one of their own.
+    fn of_user(&self, caller: &Caller, most: usize) -> usize {
+        match caller.role {
+            CallerRole::User => most,
+            CallerRole::Admin => usize::MAX,
+        }
+    }
+
     /// Builds the agent of a session, or of a new one, for a person at the page.
     pub(crate) async fn agent(
         &self,
@@ -111,26 +154,35 @@ impl HttpServer {
         row: Option<&SessionRow>,
         purpose: AgentPurpose,
     ) -> Result<SessionAgent, ApiError> {
+        row.map_or(Ok(()), |row| self.check_folder(row))?;
         Ok(self.agents.agent(page_request(caller, row, purpose)).await?)
     }
 
     /// Keeps a session open until its run has ended and nothing waits.
     pub(crate) fn keep_open(&self, session: Session) {
-        self.background.spawn(keep_open(session));
+        let place = self.runs.hold(session.id());
+        self.background.spawn(async move {
+            keep_open(session).await;
+            drop(place);
+        });
     }
 
-    /// Refuses new work while the server is being shut down, or while too many runs are open.
-    pub(crate) fn accept_work(&self, session: SessionId) -> Result<(), ApiError> {
+    /// Refuses new work while the server is being shut down, or while too many runs are open. Returns the place of the run,
+    /// to be held until the session is kept open.
+    pub(crate) fn accept_work(&self, caller: &Caller, session: SessionId) -> Result<RunPlace, ApiError> {
         if self.phase() == ServingPhase::Draining {
             let error = ApiError::new(ErrorKind::Draining, "the server is being shut down");
             return Err(ApiError { retry_after: Some(10), ..error });
         }
-        if !self.live().has(session) && self.live().count() >= self.limits.runs {
-            let message = format!("{} runs are open, as many as this server allows", self.limits.runs);
+        let of_user = self.of_user(caller, self.limits.user_runs);
+        self.runs.begin(session, &caller.user, self.limits.runs, of_user).map_err(|full| {
+            let message = match full {
+                NoPlace::InServer => format!("{} runs are open, as many as this server allows", self.limits.runs),
+                NoPlace::OfUser => format!("{of_user} runs of yours are open, as many as you may have"),
+            };
             let error = ApiError::new(ErrorKind::Limited, message).hint("send again when one has ended");
-            return Err(ApiError { retry_after: Some(5), ..error });
-        }
-        Ok(())
+            ApiError { retry_after: Some(5), ..error }
+        })
     }
 
     pub(crate) fn phase(&self) -> ServingPhase {

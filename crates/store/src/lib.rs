@@ -51,6 +51,7 @@ mod lease;
 mod line;
 mod listing;
 mod memory;
+mod memory_rules;
 pub mod projections;
 mod seal;
 mod settle;

@@ -8,8 +8,8 @@ use windlass_vocab::{CommandId, ControlOutcome, Envelope, Hash, MessageId, Recor
 
 use crate::line::{self, BlobMap};
 use crate::listing::RowFilter;
+use crate::memory_rules::MemoryRules;
 use crate::projections::{SessionFold, project};
-use crate::user_rules::MOST_USER_RULES;
 use crate::verify::{BatchNote, Chain};
 use crate::{
     AddressedCommand, Addressee, AllowedRule, AppendError, Blobs, BoxFuture, COMMAND_KEPT_MS, ChildFilter,
@@ -30,9 +30,7 @@ struct MemoryJournals {
     blobs: BlobMap,
     claimed: HashMap<SessionId, LeaseHolder>,
     commands: Vec<QueuedCommand>,
-    rules: Vec<KeptRule>,
-    /// How many rules were ever kept: the number of the next is one more.
-    rules_kept: u64,
+    rules: MemoryRules,
 }
 
 /// A command that was sent; they are kept in the order of arrival.
@@ -251,29 +249,6 @@ impl MemoryJournals {
         stood
     }
 
-    fn keep_rule(&mut self, allowed: AllowedRule) -> KeepOutcome {
-        let is_same = |kept: &&KeptRule| {
-            let kept = &kept.allowed;
-            kept.user == allowed.user && kept.folder == allowed.folder && kept.rule == allowed.rule
-        };
-        if let Some(known) = self.rules.iter().find(is_same) {
-            return KeepOutcome::Kept(known.id);
-        }
-        if self.rules.iter().filter(|kept| kept.allowed.user == allowed.user).count() >= MOST_USER_RULES {
-            return KeepOutcome::TooMany;
-        }
-        self.rules_kept += 1;
-        let id = UserRuleId(self.rules_kept);
-        self.rules.push(KeptRule { id, allowed });
-        KeepOutcome::Kept(id)
-    }
-
-    fn forget_rule(&mut self, user: &str, id: UserRuleId) -> ForgetOutcome {
-        let before = self.rules.len();
-        self.rules.retain(|kept| kept.id != id || kept.allowed.user != user);
-        if self.rules.len() < before { ForgetOutcome::Forgotten } else { ForgetOutcome::NotThere }
-    }
-
     fn remove(&mut self, session: SessionId) -> Result<(), StoreError> {
         if self.claimed.contains_key(&session) {
             return Err(busy());
@@ -490,14 +465,14 @@ impl Blobs for MemoryStore {
 
 impl UserRules for MemoryStore {
     fn keep_rule(&self, allowed: AllowedRule) -> BoxFuture<'_, Result<KeepOutcome, StoreError>> {
-        ready(Ok(self.journals().keep_rule(allowed)))
+        ready(Ok(self.journals().rules.keep(allowed)))
     }
 
     fn rules_of<'a>(&'a self, user: &'a str) -> BoxFuture<'a, Result<Vec<KeptRule>, StoreError>> {
-        ready(Ok(self.journals().rules.iter().filter(|kept| kept.allowed.user == user).cloned().collect()))
+        ready(Ok(self.journals().rules.of(user)))
     }
 
     fn forget_rule<'a>(&'a self, user: &'a str, id: UserRuleId) -> BoxFuture<'a, Result<ForgetOutcome, StoreError>> {
-        ready(Ok(self.journals().forget_rule(user, id)))
+        ready(Ok(self.journals().rules.forget(user, id)))
     }
 }

@@ -48,6 +48,7 @@ impl Cli {
             | CliCommand::Undo(_)
             | CliCommand::Audit(_)
             | CliCommand::Usage(_)
+            | CliCommand::Users(_)
             | CliCommand::Demo(_)
             | CliCommand::Doctor(_)
             | CliCommand::Models(_)

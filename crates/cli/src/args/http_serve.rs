@@ -1,6 +1,7 @@
 //! The arguments of `windlass serve`.
 
 use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -14,7 +15,8 @@ pub(super) const EXAMPLES: &str = r#"Examples:
 
 It prints the address of the page, with a token that lets you in; the token is another one at each
 start unless --token-file or WINDLASS_SERVE_TOKEN gives one. Programs send it as
-`Authorization: Bearer TOKEN`. Ctrl-C or SIGTERM ends it: open runs go on at the next start."#;
+`Authorization: Bearer TOKEN`. `windlass users add NAME` gives others a token of their own.
+Ctrl-C or SIGTERM ends it: open runs go on at the next start."#;
 
 // `windlass serve`.
 #[derive(Clone, Debug, Args)]
@@ -32,10 +34,40 @@ pub struct ServeArgs {
     /// Another folder that sessions may work in, besides the workspace; may be given again
     #[arg(long, value_name = "DIR")]
     pub folder: Vec<PathBuf>,
+    /// What users and strangers may take.
+    #[command(flatten)]
+    pub limits: LimitFlags,
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,
     /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
+}
+
+// Flags of `windlass serve`.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Limits (those of users are not yours)")]
+pub struct LimitFlags {
+    /// The largest body of a request, in MiB
+    #[arg(long, value_name = "MIB", default_value = "32", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub max_body: u16,
+    /// How many runs may be open at once
+    #[arg(long, value_name = "N", default_value = "64")]
+    pub max_runs: NonZeroUsize,
+    /// How many runs of a user
+    #[arg(long, value_name = "N", default_value = "8")]
+    pub max_user_runs: NonZeroUsize,
+    /// How many sessions a user may have
+    #[arg(long, value_name = "N", default_value = "10000")]
+    pub max_user_sessions: u64,
+    /// How many streams of events a user may have open
+    #[arg(long, value_name = "N", default_value = "32")]
+    pub max_user_streams: NonZeroUsize,
+    /// How many requests a user may make in a minute
+    #[arg(long, value_name = "N", default_value = "600")]
+    pub max_user_requests: NonZeroU32,
+    /// How many requests without a token may come from one address in a minute
+    #[arg(long, value_name = "N", default_value = "600")]
+    pub max_stranger_requests: NonZeroU32,
 }

@@ -21,6 +21,7 @@ mod setup;
 mod trust;
 mod undo;
 mod usage;
+mod users;
 
 use std::path::PathBuf;
 
@@ -33,7 +34,7 @@ pub use self::common::{CommonFlags, RuleFlags};
 pub use self::control::{AnswerArgs, AnswerChoice, FollowArgs, StopArgs};
 pub(crate) use self::deadline::parse as parse_time;
 pub(crate) use self::dialect::dialect_name;
-pub use self::http_serve::ServeArgs;
+pub use self::http_serve::{LimitFlags, ServeArgs};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::models::{ModelsArgs, ModelsCommand};
 pub(crate) use self::name::name;
@@ -43,6 +44,7 @@ pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
 pub use self::trust::TrustArgs;
 pub use self::undo::{AuditArgs, Since, UndoArgs};
 pub use self::usage::{UsageArgs, UsageGroup};
+pub use self::users::{UsersArgs, UsersCommand};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -166,6 +168,9 @@ pub enum CliCommand {
     /// Serve sessions and the page over HTTP
     #[command(after_help = http_serve::EXAMPLES)]
     Serve(ServeArgs),
+    /// Say who may use the server besides you, each with a token of their own
+    #[command(after_help = users::EXAMPLES)]
+    Users(UsersArgs),
     /// Serve the agent and its sessions to other programs, as an MCP server over stdio
     #[command(after_help = serve::SERVE_EXAMPLES)]
     McpServe(McpServeArgs),

@@ -46,6 +46,7 @@ mod undo;
 pub(crate) mod undo_target;
 mod unsandboxed;
 pub(crate) mod usage;
+mod users;
 
 use windlass_setup::settings::Env;
 
@@ -75,6 +76,7 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
         CliCommand::Answer(args) => answer::answer(data_dir, &args, env),
         CliCommand::Follow(args) => follow_session::follow_session(data_dir, &args, &env),
         CliCommand::Serve(args) => serve::serve(data_dir, &args, &env),
+        CliCommand::Users(args) => users::users(data_dir, &args, env),
         CliCommand::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         CliCommand::Demo(args) => demo::demo(data_dir, &args, env),
         CliCommand::Doctor(args) => doctor::doctor(data_dir, &args, &env),

@@ -5,10 +5,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::net::TcpListener;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use windlass_runtime::LiveSessions;
-use windlass_server::access::{Access, AccessToken, Caller, CallerRole, ServedHosts, TokenHolder};
+use windlass_server::access::{Access, AccessToken, Caller, CallerRole, TokenHolder, UserList, users_file};
 use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
@@ -18,11 +19,19 @@ use windlass_setup::{store, test_hooks};
 
 use super::block_on::block_on;
 use super::{prepared_run, session};
-use crate::args::{ServeArgs, flags};
+use crate::args::{LimitFlags, ServeArgs, flags};
 use crate::demo::WORDS;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::streams::{print, print_notice};
+
+/// The most files that the server opens at once, and how many are kept for others than connections.
+const MOST_FILES: u64 = 16_384;
+const OTHER_FILES: u64 = 1_024;
+
+/// How many bytes the system keeps for a client that has not read them yet, and how many connections may wait to be taken.
+const SEND_BUFFER: u32 = 128 * 1024;
+const WAITING_CONNECTIONS: u32 = 1_024;
 
 /// Names the variable with the token that lets callers in.
 const TOKEN_VARIABLE: &str = "WINDLASS_SERVE_TOKEN";
@@ -32,12 +41,14 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
         return Err(CommandError::new(Exit::Usage, "serve prints no events; its clients read them: leave --json out"));
     }
     let token = token(args, env)?;
+    // Whatever gave the token, nothing that an agent reads or writes may have it.
+    let env = &env.with(TOKEN_VARIABLE, token.expose());
     let flags = flags(data_dir, &args.rules, &args.common);
     let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
     block_on(async {
         let store = SharedStore(store::open(&place)?);
         let stopping = interrupted();
-        let listener = listen(args.address).await?;
+        let listener = listen(args.address)?;
         let address = listener.local_addr().unwrap_or(args.address);
         let agents = SessionAgents {
             flags,
@@ -51,12 +62,13 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
             demo_words: WORDS,
         };
         let holder = Caller { user: session::OWNER.to_owned(), role: CallerRole::Admin };
-        let access = Access::new(vec![TokenHolder::new(&token, holder)], ServedHosts::new(address, &args.host_name));
+        let users = UserList::read(users_file(&place.data_dir.value))?;
+        let limits = limits(&args.limits);
+        let access = Access::new(TokenHolder::new(&token, holder), users, address, &args.host_name, &limits);
         let users = access.users();
         let folders = folders(&args.folder, &place)?;
         let secrets = scrubber(&known_secrets(env, None));
-        let state =
-            Arc::new(HttpServer::new(agents, access, ServiceLimits::default(), secrets, test_hooks::clock(), folders));
+        let state = Arc::new(HttpServer::new(agents, access, limits, secrets, test_hooks::clock(), folders));
         if let Some(told) = resumed(resume_open_runs(&state, &users).await?) {
             print_notice(&told);
         }
@@ -97,11 +109,45 @@ fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
     }
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
-    TcpListener::bind(address).await.map_err(|error| {
+fn limits(flags: &LimitFlags) -> ServiceLimits {
+    ServiceLimits {
+        body: usize::from(flags.max_body) * 1024 * 1024,
+        runs: flags.max_runs.get(),
+        user_runs: flags.max_user_runs.get(),
+        user_sessions: flags.max_user_sessions,
+        user_streams: flags.max_user_streams.get(),
+        user_requests: flags.max_user_requests,
+        stranger_requests: flags.max_stranger_requests,
+        connections: most_connections(),
+    }
+}
+
+/// Lets this process have as many files open as the system allows, within reason, and returns how many of them may be
+/// connections: stores, tool servers and commands need the rest.
+fn most_connections() -> usize {
+    let asked = getrlimit(Resource::Nofile);
+    let reachable = asked.maximum.unwrap_or(MOST_FILES).min(MOST_FILES);
+    let current = asked.current.unwrap_or(MOST_FILES);
+    // Where it can't be raised, what there is has to do.
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: Some(reachable.max(current)), maximum: asked.maximum });
+    let files = if raised.is_ok() { reachable.max(current) } else { current };
+    usize::try_from(files.saturating_sub(OTHER_FILES).max(files / 2)).unwrap_or(usize::MAX)
+}
+
+fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
+    listen_at(address).map_err(|error| {
         let text = format!("{address} can't be listened at: {error}; choose another with --address");
         CommandError::new(Exit::Usage, text)
     })
+}
+
+fn listen_at(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    // The connections have this limit too: otherwise the system keeps megabytes for a client that does not read.
+    socket.set_send_buffer_size(SEND_BUFFER)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_CONNECTIONS)
 }
 
 /// Returns the folders that sessions may work in, the workspace first.

@@ -117,6 +117,13 @@ impl Bench {
         ran
     }
 
+    /// Adds a user of the server, and returns the token.
+    pub(crate) fn add_user(&self, name: &str, options: &[&str]) -> String {
+        let added = self.run(&[&["users", "add", name], options].concat());
+        assert_eq!(added.code, 0, "{}", added.stderr);
+        added.stdout.trim().to_owned()
+    }
+
     pub(crate) fn spawn(&self, arguments: &[&str]) -> Child {
         self.command(arguments).spawn().expect("the binary starts")
     }

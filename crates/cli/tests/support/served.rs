@@ -71,6 +71,11 @@ impl Served {
         self.send_with(method, path, &[("authorization", &format!("Bearer {}", self.token))], body)
     }
 
+    /// Sends a request with another token.
+    pub(crate) fn send_as(&self, token: &str, method: &str, path: &str, body: &str) -> Answered {
+        self.send_with(method, path, &[("authorization", &format!("Bearer {token}"))], body)
+    }
+
     /// Sends a request with exactly these headers, the host and the length.
     pub(crate) fn send_with(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answered {
         let mut stream = self.begin(method, path, headers, body);
@@ -84,7 +89,7 @@ impl Served {
         Answered { status, headers, body }
     }
 
-    /// Sends a request and leaves the answer to be read, or not.
+    /// Sends a request and leaves the connection to the test.
     pub(crate) fn begin(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.host).expect("connected");
         stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
@@ -114,21 +119,37 @@ impl Served {
 
     /// Creates a session and returns its id.
     pub(crate) fn new_session(&self) -> String {
-        let made = self.post("/api/sessions", &serde_json::json!({}));
+        self.new_session_as(&self.token)
+    }
+
+    /// Creates a session with another token.
+    pub(crate) fn new_session_as(&self, token: &str) -> String {
+        let made = self.send_as(token, "POST", "/api/sessions", "{}");
         assert_eq!(made.status, 201, "{made:?}");
         made.json()["id"].as_str().expect("an id").to_owned()
     }
 
     /// Sends a message that must be accepted.
     pub(crate) fn say(&self, session: &str, text: &str) -> Value {
-        let sent = self.post(&format!("/api/sessions/{session}/messages"), &serde_json::json!({"text": text}));
+        self.say_as(&self.token, session, text)
+    }
+
+    /// Sends a message with another token; it must be accepted.
+    pub(crate) fn say_as(&self, token: &str, session: &str, text: &str) -> Value {
+        let text = serde_json::json!({"text": text}).to_string();
+        let sent = self.send_as(token, "POST", &format!("/api/sessions/{session}/messages"), &text);
         assert_eq!(sent.status, 202, "{sent:?}");
         sent.json()
     }
 
     /// Follows a session from the record after `after` on.
     pub(crate) fn follow(&self, session: &str, after: u64) -> EventStream {
-        let bearer = format!("Bearer {}", self.token);
+        self.follow_as(&self.token, session, after)
+    }
+
+    /// Follows a session with another token.
+    pub(crate) fn follow_as(&self, token: &str, session: &str, after: u64) -> EventStream {
+        let bearer = format!("Bearer {token}");
         let headers = [("authorization", bearer.as_str()), ("last-event-id", &after.to_string())];
         let path = format!("/api/sessions/{session}/events");
         let mut lines = BufReader::new(self.begin("GET", &path, &headers, ""));

@@ -3,11 +3,21 @@
 //!
 //! The protocol: [`check`] runs before every route. It refuses a foreign `Host` (a page of another site can point its name at
 //! this machine) and a foreign `Origin`, finds whose token came with the request, in `Authorization: Bearer` or in the
-//! page's cookie, and leaves the [`Caller`] for the route. A route that takes [`SignedIn`] refuses those without a token.
+//! page's cookie, counts the request ([`request_limits`]), reads its body, and leaves the [`Caller`] for the route. A route
+//! that takes [`SignedIn`] refuses those without a token.
+//!
+//! The operator's token is made for each start; users have theirs in a file ([`users_file`], [`user_list`]).
 
+mod caller;
+mod cookie;
 mod hosts;
+mod request_limits;
+mod sent_body;
 mod token;
+mod user_list;
+mod users_file;
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, Request, State};
@@ -16,89 +26,146 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+pub use self::caller::{Caller, CallerRole};
 pub use self::hosts::ServedHosts;
 pub use self::token::{AccessToken, TokenError, TokenHolder};
+pub use self::user_list::UserList;
+pub use self::users_file::{User, UsersError, add_user, read_users, remove_user, users_file};
+
+use self::cookie::PageCookie;
+use self::request_limits::RequestLimits;
+use self::token::TokenHash;
 use crate::error::{ApiError, ErrorKind};
+use crate::limits::ServiceLimits;
 use crate::state::HttpServer;
 
-/// The name of the page's cookie.
-pub(crate) const COOKIE: &str = "windlass_session";
-
-/// Who made a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// The user, who owns sessions.
-    pub user: String,
-    /// What the user may do.
-    pub role: CallerRole,
-}
-
-/// What a user may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallerRole {
-    /// Use their own sessions.
-    User,
-    /// Use everybody's sessions.
-    Admin,
-}
-
-impl Caller {
-    /// Whether the caller may use the sessions of this owner.
-    pub(crate) fn may_use(&self, owner: &str) -> bool {
-        self.user == owner || self.role == CallerRole::Admin
-    }
-}
+/// The machine that sent a request, as far as the network says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer(pub(crate) SocketAddr);
 
 /// The tokens and hosts of a server.
 #[derive(Debug)]
 pub struct Access {
-    holders: Vec<TokenHolder>,
+    operator: TokenHolder,
+    users: UserList,
     hosts: ServedHosts,
+    cookie: PageCookie,
+    requests: RequestLimits,
 }
 
 impl Access {
-    /// Returns the access rules of a server at these hosts, for the holders of these tokens.
+    /// Returns the access rules of a server that listens at `address`: for the holder of the operator's token, and for the
+    /// users. `named` are further names of the server.
     #[must_use]
-    pub fn new(holders: Vec<TokenHolder>, hosts: ServedHosts) -> Self {
-        Self { holders, hosts }
+    pub fn new(
+        operator: TokenHolder,
+        users: UserList,
+        address: SocketAddr,
+        named: &[String],
+        limits: &ServiceLimits,
+    ) -> Self {
+        let requests = RequestLimits::new(limits);
+        Self { operator, users, hosts: ServedHosts::new(address, named), cookie: PageCookie::new(address), requests }
     }
 
-    /// Returns whose token this is. Every token is compared, each in constant time.
-    pub(crate) fn holder_of(&self, token: &str) -> Option<Caller> {
-        let sent = token::TokenHash::of(token);
-        let mut found = None;
-        for holder in &self.holders {
-            if holder.has(&sent) {
-                found = Some(holder.caller.clone());
-            }
+    /// Returns whose token this is; `None` for nobody's. A wrong token counts against its address.
+    pub(crate) fn sign_in(&self, address: IpAddr, token: &str) -> Result<Option<Caller>, ApiError> {
+        let sent = TokenHash::of(token);
+        self.requests.may_try(address, &sent)?;
+        // Both are asked, whatever the first says, so that the time tells nothing.
+        let of_user = self.users.holder_of(&sent);
+        let caller = if self.operator.has(&sent) { Some(self.operator.caller.clone()) } else { of_user };
+        match &caller {
+            Some(_) => self.requests.was_right(address, sent),
+            None => self.requests.was_wrong(address)?,
         }
-        found
+        Ok(caller)
+    }
+
+    /// Returns the cookie that lets the page in, for a browser that sent these headers.
+    pub(crate) fn cookie_of(&self, token: &str, headers: &HeaderMap) -> Option<HeaderValue> {
+        self.cookie.holding(token, headers)
     }
 
     /// Returns the users whose sessions are here.
     #[must_use]
     pub fn users(&self) -> Vec<String> {
-        let mut users: Vec<String> = self.holders.iter().map(|holder| holder.caller.user.clone()).collect();
+        let mut users = self.users.names();
+        users.push(self.operator.caller.user.clone());
         users.sort();
         users.dedup();
         users
     }
 
-    fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
-        bearer(headers).or_else(|| cookie(headers)).and_then(|token| self.holder_of(token))
+    /// Waits until a caller may not come in any more. The operator always may.
+    pub(crate) fn removed(&self, caller: &Caller) -> impl Future<Output = ()> + Send + 'static {
+        let removed = (*caller != self.operator.caller).then(|| self.users.removed(caller));
+        async move {
+            match removed {
+                Some(removed) => removed.await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Notices removed users while no request comes.
+    pub(crate) async fn watch_users(&self) {
+        self.users.watch().await;
+    }
+
+    /// Finds who makes a request, and counts it.
+    fn admit(&self, request: &Request) -> Result<Admitted, ApiError> {
+        let headers = request.headers();
+        self.hosts.check(headers)?;
+        let address = peer(request.extensions().get());
+        let (token, from_cookie) = match bearer(headers) {
+            Some(token) => (Some(token), FromCookie::No),
+            None => (self.cookie.in_headers(headers), FromCookie::Yes),
+        };
+        let caller = token.map(|token| self.sign_in(address, token)).transpose()?.flatten();
+        match &caller {
+            Some(Caller { user, role: CallerRole::User }) => self.requests.count_user(user)?,
+            Some(Caller { role: CallerRole::Admin, .. }) => {}
+            None if request.uri().path() == HEALTH => {}
+            None => self.requests.count_stranger(address)?,
+        }
+        let is_stale = token.is_some() && from_cookie == FromCookie::Yes && caller.is_none();
+        Ok(Admitted { caller, cookie: if is_stale { SentCookie::Stale } else { SentCookie::Fine } })
     }
 }
 
+/// The one address that is answered however many requests come: it does nothing, and supervisors depend on it.
+const HEALTH: &str = "/api/health";
+
+/// Whether a token was found in the page's cookie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FromCookie {
+    Yes,
+    No,
+}
+
+/// What is to be done about the cookie that was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SentCookie {
+    Fine,
+    /// It is of an earlier start, or of a removed user. The browser is told to forget it: each request with it would count
+    /// as a guess.
+    Stale,
+}
+
+/// A request that may go on to its route.
+struct Admitted {
+    caller: Option<Caller>,
+    cookie: SentCookie,
+}
+
 /// Refuses requests from elsewhere, finds the caller, and adds the headers that keep a browser from mischief.
-pub(crate) async fn check(State(state): State<Arc<HttpServer>>, mut request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    if let Err(refused) = state.access.hosts.check(headers) {
-        return refused.into_response();
-    }
-    if let Some(caller) = state.access.caller(headers) {
-        request.extensions_mut().insert(caller);
-    }
-    let mut response = next.run(request).await;
+pub(crate) async fn check(State(state): State<Arc<HttpServer>>, request: Request, next: Next) -> Response {
+    let is_of_api = request.uri().path().starts_with("/api/");
+    let mut response = match state.access.admit(&request) {
+        Ok(admitted) => answered(&state, request, next, admitted).await,
+        Err(refused) => refused.into_response(),
+    };
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -108,7 +175,28 @@ pub(crate) async fn check(State(state): State<Arc<HttpServer>>, mut request: Req
     ] {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
+    if is_of_api {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    response
+}
+
+async fn answered(state: &HttpServer, request: Request, next: Next, admitted: Admitted) -> Response {
+    let Admitted { caller, cookie } = admitted;
+    let (mut request, body) = match sent_body::read(&state.bodies, state.limits.body, caller.as_ref(), request).await {
+        Ok(read) => read,
+        Err(refused) => return refused.into_response(),
+    };
+    if let Some(caller) = caller {
+        request.extensions_mut().insert(caller);
+    }
+    let mut response = next.run(request).await;
+    drop(body);
+    if cookie == SentCookie::Stale {
+        // A sign-in has set another one.
+        response.headers_mut().entry(header::SET_COOKIE).or_insert(state.access.cookie.gone());
+    }
     response
 }
 
@@ -130,21 +218,24 @@ impl<S: Sync> FromRequestParts<S> for SignedIn {
     }
 }
 
-/// Returns the value of the cookie that lets the page in.
-pub(crate) fn cookie_of(token: &str) -> Option<HeaderValue> {
-    HeaderValue::from_str(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict")).ok()
+/// The address that a request comes from.
+pub(crate) struct SentFrom(pub(crate) IpAddr);
+
+impl<S: Sync> FromRequestParts<S> for SentFrom {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        Ok(Self(peer(parts.extensions.get())))
+    }
+}
+
+/// Requests that came over no connection, as in a test, count as from this machine.
+fn peer(peer: Option<&Peer>) -> IpAddr {
+    peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| address.ip())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
-}
-
-fn cookie(headers: &HeaderMap) -> Option<&str> {
-    let all = headers.get_all(header::COOKIE).into_iter().filter_map(|value| value.to_str().ok());
-    all.flat_map(|value| value.split(';')).find_map(|pair| {
-        let (name, value) = pair.trim().split_once('=')?;
-        (name == COOKIE).then_some(value)
-    })
 }

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq as _;
 
-use super::Caller;
+use super::caller::Caller;
 
 /// A secret that lets its holder in.
 #[derive(Clone)]
@@ -56,13 +58,28 @@ impl AccessToken {
     }
 }
 
-/// The hash of a token.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TokenHash([u8; 32]);
+/// The hash of a token; as text it is in hexadecimal. Tokens of users are made up here and have 256 random bits, so a
+/// fast hash is as good as a slow one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct TokenHash([u8; 32]);
 
 impl TokenHash {
-    pub(super) fn of(token: &str) -> Self {
+    pub(crate) fn of(token: &str) -> Self {
         Self(*blake3::hash(token.as_bytes()).as_bytes())
+    }
+}
+
+impl Serialize for TokenHash {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(blake3::Hash::from_bytes(self.0).to_hex().as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for TokenHash {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let hash = blake3::Hash::from_hex(text).map_err(D::Error::custom)?;
+        Ok(Self(*hash.as_bytes()))
     }
 }
 
@@ -77,7 +94,12 @@ impl TokenHolder {
     /// Returns the holder of a token.
     #[must_use]
     pub fn new(token: &AccessToken, caller: Caller) -> Self {
-        Self { hash: TokenHash::of(&token.0), caller }
+        Self::of_hash(TokenHash::of(&token.0), caller)
+    }
+
+    /// Returns the holder of the token with this hash.
+    pub(super) fn of_hash(hash: TokenHash, caller: Caller) -> Self {
+        Self { hash, caller }
     }
 
     pub(super) fn has(&self, sent: &TokenHash) -> bool {
@@ -88,7 +110,7 @@ impl TokenHolder {
 #[cfg(test)]
 mod tests {
     use super::{AccessToken, TokenError, TokenHash, TokenHolder};
-    use crate::access::{Caller, CallerRole};
+    use crate::access::caller::{Caller, CallerRole};
 
     // proves W3
     #[test]

@@ -41,7 +41,7 @@ pub(crate) async fn retry(
     Named(session): Named<SessionId>,
 ) -> Result<(StatusCode, Json<StartedRun>), ApiError> {
     let row = state.session(&caller, session).await?;
-    state.accept_work(row.session)?;
+    let _place = state.accept_work(&caller, row.session)?;
     let built = state.agent(&caller, Some(&row), AgentPurpose::Say).await?;
     let Some((session, _, run)) = built.agent.open_to_retry(row.session).await? else {
         return Err(ApiError::new(ErrorKind::Nothing, "the last run did not fail, so there is nothing to retry"));
@@ -75,6 +75,7 @@ pub(crate) async fn fork(
     Body(place): Body<ForkPlace>,
 ) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let row = state.session(&caller, session).await?;
+    state.room_for_session(&caller).await?;
     let now = state.clock.now();
     let forked = fork_session(state.store().as_ref(), row.session, place.at, &fresh_key(), now).await;
     let forked = forked.map_err(|error| match error {

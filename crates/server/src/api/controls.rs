@@ -9,8 +9,9 @@ use utoipa::ToSchema;
 use windlass_runtime::{ControlDelivery, OpenApprovals};
 use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::SessionRow;
-use windlass_vocab::{Answer, Control, ControlOutcome, QuestionId, SessionId};
+use windlass_vocab::{Answer, Control, ControlOutcome, QuestionId, QuestionOption, SessionId};
 
+use super::rules::{self, AlwaysOutcome};
 use super::{Body, Named};
 use crate::access::{Caller, SignedIn};
 use crate::document::answers::Conflict;
@@ -51,6 +52,9 @@ pub(crate) async fn stop(
 pub(crate) struct AnswerTaken {
     #[schema(pattern = "^answered$")]
     outcome: &'static str,
+    /// What became of an "always"; absent for other answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    always: Option<AlwaysOutcome>,
 }
 
 /// Answers a question of the run
@@ -69,11 +73,13 @@ pub(crate) async fn answer(
     Body(answer): Body<Answer>,
 ) -> Result<Json<AnswerTaken>, ApiError> {
     let row = state.session(&caller, session).await?;
+    let is_always = answer.option == QuestionOption::Always;
     let delivered = deliver(&state, &caller, &row, Control::Answer { question, answer }).await?;
     let refused = |kind, message| Err(ApiError::new(kind, message));
     match delivered.unwrap_or(ControlOutcome::RunIsOver {}) {
         ControlOutcome::Answered {} | ControlOutcome::Stopped { .. } | ControlOutcome::Edited {} => {
-            Ok(Json(AnswerTaken { outcome: "answered" }))
+            let always = if is_always { Some(rules::keep(&state, &caller, &row, question).await?) } else { None };
+            Ok(Json(AnswerTaken { outcome: "answered", always }))
         }
         ControlOutcome::AlreadyAnswered {} => refused(ErrorKind::AlreadyAnswered, "this question was answered already"),
         ControlOutcome::NotOffered {} => refused(ErrorKind::NotOffered, "this question offers no such answer"),

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::Body;
-use crate::access::cookie_of;
+use crate::access::SentFrom;
 use crate::document::answers::WrongToken;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
@@ -34,10 +34,13 @@ pub(crate) struct Login {
 )]
 pub(crate) async fn login(
     State(state): State<Arc<HttpServer>>,
+    SentFrom(address): SentFrom,
+    headers: HeaderMap,
     Body(Login { token }): Body<Login>,
 ) -> Result<Response, ApiError> {
     let token = token.trim();
-    let cookie = state.access.holder_of(token).and_then(|_| cookie_of(token));
+    let caller = state.access.sign_in(address, token)?;
+    let cookie = caller.and_then(|_| state.access.cookie_of(token, &headers));
     let cookie = cookie.ok_or_else(|| {
         ApiError::new(ErrorKind::Unauthorized, "this is not a token of this server")
             .hint("`windlass serve` printed the address with the token when it started")

@@ -84,7 +84,7 @@ pub(crate) async fn send(
         return Err(ApiError::bad_request("the message is empty"));
     }
     let row = state.session(&caller, session).await?;
-    state.accept_work(row.session)?;
+    let _place = state.accept_work(&caller, row.session)?;
     let files = attached(message.files).await?;
     let words = SentMessage { text: message.text, files };
     let built = state.agent(&caller, Some(&row), AgentPurpose::Say).await?;

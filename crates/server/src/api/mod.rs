@@ -8,6 +8,7 @@ pub(crate) mod login;
 pub(crate) mod me;
 pub(crate) mod messages;
 pub(crate) mod records;
+pub(crate) mod rules;
 pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod transfer;

@@ -131,6 +131,8 @@ pub(crate) struct ListQuery {
     limit: Option<NonZeroU32>,
     /// Where the page starts: `next` of the one before.
     after: Option<String>,
+    /// Whose sessions; absent means the caller's own. Only an admin may ask for those of others.
+    owner: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -164,7 +166,12 @@ pub(crate) async fn list(
         limit: asked.limit.unwrap_or(LISTED).min(MOST_LISTED),
         ..SessionQuery::default()
     };
-    let page = state.store().list(&caller.user, query).await?;
+    let owner = asked.owner.as_ref().unwrap_or(&caller.user);
+    if !caller.may_use(owner) {
+        return Err(ApiError::new(ErrorKind::Forbidden, "only an admin may list the sessions of others")
+            .hint("leave `owner` out to list your own"));
+    }
+    let page = state.store().list(owner, query).await?;
     let mut sessions = Vec::with_capacity(page.rows.len());
     for row in page.rows {
         sessions.push(SessionSummary::of(&state, row).await?);
@@ -197,6 +204,7 @@ pub(crate) async fn create(
     Body(new): Body<NewSession>,
 ) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let title = new.title.as_deref().map(checked_title).transpose()?;
+    state.room_for_session(&caller).await?;
     let built = state.agent_in(&caller, new.folder.as_deref()).await?;
     let session = built.agent.open(&fresh_key()).await?;
     if let Some(title) = title {

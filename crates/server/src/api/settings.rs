@@ -10,7 +10,7 @@ use windlass_mcp::{ConnectionState, ServerState};
 use windlass_setup::agent::learned_chain;
 use windlass_setup::models::DEMO;
 use windlass_setup::session_agent::AgentPurpose;
-use windlass_setup::settings::Sourced;
+use windlass_setup::settings::{SettingOrigin, Sourced};
 use windlass_tools::Rule;
 
 use crate::access::SignedIn;
@@ -138,6 +138,9 @@ pub(crate) async fn settings(
 ) -> Result<Json<SettingsInUse>, ApiError> {
     let built = state.agent(&caller, None, AgentPurpose::Say).await?;
     let settings = &built.setup.settings;
+    // What the caller allowed by their answers is listed by itself.
+    let mut configured = settings.permissions.allow.clone();
+    configured.retain(|rule| rule.origin != SettingOrigin::Session);
     let texts = |rules: &[Sourced<Rule>]| rules.iter().map(|rule| rule.value.to_string()).collect();
     Ok(Json(SettingsInUse {
         model: built.model.as_str().to_owned(),
@@ -145,7 +148,7 @@ pub(crate) async fn settings(
         mode: settings.permissions.mode.value.as_str(),
         sandbox: settings.sandbox.mode.value.as_str().to_owned(),
         rules: RulesInUse {
-            allow: texts(&settings.permissions.allow),
+            allow: texts(&configured),
             ask: texts(&settings.permissions.ask),
             deny: texts(&settings.permissions.deny),
         },

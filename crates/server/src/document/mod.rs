@@ -19,7 +19,6 @@ use utoipa::openapi::{
 
 use self::answers::ErrorShape;
 pub(crate) use self::served::{__path_docs, __path_openapi, ServedDocument, docs, openapi};
-use crate::access::COOKIE;
 use crate::error::ErrorKind;
 
 /// The names of the two ways to bring a token.
@@ -66,8 +65,8 @@ pub(crate) fn frame() -> OpenApi {
     components.add_security_scheme(
         PAGE_COOKIE,
         SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
-            COOKIE,
-            "The same token, as the page keeps it after `POST /api/login`.",
+            "windlass_session_PORT",
+            "The same token, as the page keeps it after `POST /api/login`; PORT is that of the server.",
         ))),
     );
     let tags = TAGS.iter().map(|(name, what)| TagBuilder::new().name(*name).description(Some(*what)).build());
@@ -100,11 +99,11 @@ pub(crate) fn complete(mut document: OpenApi) -> OpenApi {
 
 /// Returns the kinds of errors that follow from what the request is; of each, one that stands for its status.
 fn common_answers(operation: &Operation) -> Vec<ErrorKind> {
-    // A foreign `Host` or `Origin`, and a fault.
-    let mut kinds = vec![ErrorKind::Forbidden, ErrorKind::Internal];
+    // A foreign `Host` or `Origin`, too many requests or wrong tokens, and a fault.
+    let mut kinds = vec![ErrorKind::Forbidden, ErrorKind::Limited, ErrorKind::Internal];
     // Routes without a token say so with an empty requirement.
     if operation.security.is_none() {
-        kinds.extend([ErrorKind::Unauthorized, ErrorKind::Limited, ErrorKind::Store]);
+        kinds.extend([ErrorKind::Unauthorized, ErrorKind::Store]);
     }
     let takes = |place: ParameterIn| {
         operation.parameters.iter().flatten().any(|parameter| match parameter {
@@ -113,7 +112,7 @@ fn common_answers(operation: &Operation) -> Vec<ErrorKind> {
         })
     };
     if operation.request_body.is_some() {
-        kinds.extend([ErrorKind::BadRequest, ErrorKind::TooLarge]);
+        kinds.extend([ErrorKind::BadRequest, ErrorKind::TooLarge, ErrorKind::TooSlow]);
     }
     if takes(ParameterIn::Query) || takes(ParameterIn::Header) {
         kinds.push(ErrorKind::BadRequest);

@@ -24,6 +24,16 @@ pub(crate) struct QuestionInAddress {
     question: u32,
 }
 
+/// The rule that the address names.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "it only describes the address")]
+pub(crate) struct RuleInAddress {
+    /// The number of the rule.
+    #[param(minimum = 1, maximum = 4_294_967_295_u32, example = 1)]
+    rule: u64,
+}
+
 /// The answer to a question: `windlass_vocab::Answer`.
 #[derive(ToSchema)]
 #[schema(example = json!({"option": "once"}))]

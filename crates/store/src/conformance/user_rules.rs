@@ -14,13 +14,13 @@ fn allowed(user: &str, folder: &str, rule: &str) -> AllowedRule {
 
 // proves T8, W3: a rule is kept once, belongs to its user and folder, and can be taken back
 pub(super) async fn a_rule_is_kept_for_its_user_until_it_is_forgotten(store: &Arc<dyn Store>) -> CheckResult {
-    let first = allowed("ada", "/work/a", "run_command(cargo *)");
+    let first = allowed("ada", "/project/a", "run_command(cargo *)");
     let KeepOutcome::Kept(id) = store.keep_rule(first.clone()).await? else { return Err("it was not kept".into()) };
     let later = AllowedRule { at: Timestamp(2_000), ..first.clone() };
     same!(store.keep_rule(later).await?, KeepOutcome::Kept(id));
-    let elsewhere = allowed("ada", "/work/b", "run_command(cargo *)");
+    let elsewhere = allowed("ada", "/project/b", "run_command(cargo *)");
     holds!(store.keep_rule(elsewhere.clone()).await? != KeepOutcome::Kept(id));
-    store.keep_rule(allowed("bob", "/work/a", "write(it's \u{1f6a2})")).await?;
+    store.keep_rule(allowed("bob", "/project/a", "write(it's \u{1f6a2})")).await?;
     let of_ada = store.rules_of("ada").await?;
     same!(of_ada.iter().map(|kept| kept.allowed.clone()).collect::<Vec<_>>(), [first, elsewhere]);
     same!(store.rules_of("eve").await?, []);
@@ -37,15 +37,15 @@ pub(super) async fn a_rule_is_kept_for_its_user_until_it_is_forgotten(store: &Ar
 pub(super) async fn a_user_has_a_bounded_number_of_rules(store: &Arc<dyn Store>) -> CheckResult {
     let mut last = UserRuleId(0);
     for number in 0..MOST_USER_RULES {
-        let kept = store.keep_rule(allowed("ada", "/work", &format!("run_command(echo {number})"))).await?;
+        let kept = store.keep_rule(allowed("ada", "/project", &format!("run_command(echo {number})"))).await?;
         let KeepOutcome::Kept(id) = kept else { return Err(format!("only {number} were kept").into()) };
         holds!(id > last);
         last = id;
     }
-    same!(store.keep_rule(allowed("ada", "/work", "run_command(date)")).await?, KeepOutcome::TooMany);
-    holds!(store.keep_rule(allowed("bob", "/work", "run_command(date)")).await? != KeepOutcome::TooMany);
+    same!(store.keep_rule(allowed("ada", "/project", "run_command(date)")).await?, KeepOutcome::TooMany);
+    holds!(store.keep_rule(allowed("bob", "/project", "run_command(date)")).await? != KeepOutcome::TooMany);
     same!(store.forget_rule("ada", last).await?, ForgetOutcome::Forgotten);
-    let KeepOutcome::Kept(id) = store.keep_rule(allowed("ada", "/work", "run_command(date)")).await? else {
+    let KeepOutcome::Kept(id) = store.keep_rule(allowed("ada", "/project", "run_command(date)")).await? else {
         return Err("there was room".into());
     };
     holds!(id > last);

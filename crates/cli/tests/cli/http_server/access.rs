@@ -11,9 +11,10 @@ use crate::support::served::Served;
 fn every_request_needs_the_token_of_this_start() {
     let bench = Bench::new(Script::default());
     let served = Served::start(&bench, &[]);
+    let cookie = format!("windlass_session_{}=x", served.host.split(':').next_back().expect("a port"));
     for path in ["/api/me", "/api/sessions", "/api/usage", "/api/sessions/0198f3a0-0000-7000-8000-000000000001/events"]
     {
-        for headers in [&[][..], &[("authorization", "Bearer 0123456789abcdef")], &[("cookie", "windlass_session=x")]] {
+        for headers in [&[][..], &[("authorization", "Bearer 0123456789abcdef")], &[("cookie", cookie.as_str())]] {
             let refused = served.send_with("GET", path, headers, "");
             assert_eq!((refused.status, refused.error().as_str()), (401, "unauthorized"), "{path} {headers:?}");
         }
@@ -38,7 +39,7 @@ fn the_pages_address_is_exchanged_for_a_cookie() {
     assert!(!wrong.headers.contains("set-cookie"), "{wrong:?}");
     let typed = served.send_with("POST", "/api/login", &[], &json!({"token": served.token}).to_string());
     assert_eq!(typed.status, 204);
-    assert!(typed.headers.contains("set-cookie: windlass_session="));
+    assert!(typed.headers.contains("set-cookie: windlass_session_"));
     assert_eq!(served.send_with("POST", "/api/login", &[], &json!({"token": "x"}).to_string()).error(), "unauthorized");
 }
 
