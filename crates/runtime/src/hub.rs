@@ -204,9 +204,14 @@ impl Hub {
         self.live.edit(store, secrets, clock.as_ref(), session, edit).await
     }
 
-    /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
-    pub async fn drain(&self) {
-        self.live.drain(&self.services.store).await;
+    /// Closes every live session at once, even if somebody has a handle. Open runs continue when opened again.
+    pub async fn close_all(&self) {
+        self.live.close_all(&self.services.store).await;
+    }
+
+    /// Has every live session finish what it has under way, and closes it; see [`LiveSessions::drain`].
+    pub async fn drain(&self, out_of_time: impl Future<Output = ()>) {
+        self.live.drain(&self.services.store, out_of_time).await;
     }
 
     /// Opens or joins the session with this key, or creates it.

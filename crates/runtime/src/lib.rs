@@ -24,6 +24,7 @@ mod commands;
 mod constrained;
 mod control;
 mod cut_call;
+mod draining;
 mod driver;
 mod earlier;
 mod edit_live;

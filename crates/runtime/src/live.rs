@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedMutexGuard, mpsc, watch};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use windlass_store::{Store, StoreError};
 use windlass_tools::Secrets;
 use windlass_vocab::{Control, SessionId};
@@ -14,7 +14,7 @@ use crate::feed::Feed;
 use crate::membership::OpenCount;
 use crate::perform_control::perform;
 use crate::send_control::{ControlDelivery, send_control};
-use crate::session::{DriverCommand, Session, SessionActivity};
+use crate::session::{DriverCommand, DriverEnd, Session, SessionActivity};
 
 /// The parts of a live session that others need to join it. It does not keep the session alive.
 #[derive(Clone, Debug)]
@@ -177,12 +177,37 @@ impl LiveSessions {
         send_control(store.as_ref(), secrets, session, control).await
     }
 
-    /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
-    pub async fn drain(&self, store: &Arc<dyn Store>) {
-        for session in self.all() {
-            if let Some(session) = self.join(session, store).await {
-                session.end_driver().await;
+    /// Closes every live session at once, even if somebody has a handle. Open runs continue when opened again.
+    pub async fn close_all(&self, store: &Arc<dyn Store>) {
+        self.end_all(store, DriverEnd::AtOnce).await;
+    }
+
+    /// Has every live session finish what it has under way, and closes it, even if somebody has a handle (J3): no call, no
+    /// model call and no waiting message is begun. What is still under way when `out_of_time` is done is cut short. Open
+    /// runs continue when opened again.
+    pub async fn drain(&self, store: &Arc<dyn Store>, out_of_time: impl Future<Output = ()>) {
+        tokio::select! {
+            () = self.end_all(store, DriverEnd::Drained) => {}
+            () = out_of_time => self.close_all(store).await,
+        }
+    }
+
+    /// Ends all drivers, each in its own time, and those of sessions that are opened meanwhile.
+    async fn end_all(&self, store: &Arc<dyn Store>, end: DriverEnd) {
+        loop {
+            let mut ending = JoinSet::new();
+            for session in self.all() {
+                let (live, store) = (self.clone(), Arc::clone(store));
+                ending.spawn(async move {
+                    if let Some(session) = live.join(session, &store).await {
+                        session.end_driver(end).await;
+                    }
+                });
             }
+            if ending.is_empty() {
+                return;
+            }
+            while ending.join_next().await.is_some() {}
         }
     }
 

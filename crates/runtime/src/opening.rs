@@ -16,7 +16,7 @@ use crate::live::LiveSessions;
 use crate::membership::OpenCount;
 use crate::running_effects::RunningEffects;
 use crate::services::{AgentSettings, Services};
-use crate::session::{FirstMessage, SendOutcome, Session, SessionActivity};
+use crate::session::{DriverPhase, FirstMessage, SendOutcome, Session, SessionActivity};
 use crate::spans::Spans;
 use crate::subscription::Subscription;
 
@@ -197,6 +197,7 @@ impl SessionOpener<'_> {
             only_message: None,
             compact_wanted: false,
             running_effects: RunningEffects::default(),
+            phase: DriverPhase::Driving,
             registration: None,
         };
         ReadySession { driver, session, events, sent: None }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::stream;
 use serde::Deserialize;
 use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
 use windlass_store::StoreError;
@@ -62,8 +62,8 @@ pub(crate) async fn events(
         return Err(ApiError::bad_request(format!("the session has {head} records, so none is numbered {after}"))
             .hint("read the session from its beginning"));
     }
-    let ended = state.draining();
-    let sent = followed(state.follow(row.session, after)).take_until(ended);
+    let follower = Follower { follow: state.follow(row.session, after), session: row.session, state, last: None };
+    let sent = stream::unfold(Some(follower), |follower| async move { follower?.next().await });
     Ok(Sse::new(sent).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
@@ -74,18 +74,37 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     seq.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
 }
 
-fn followed(follow: Follow) -> impl Stream<Item = Result<SentEvent, Infallible>> {
-    stream::unfold(Some(follow), |follow| async move {
-        let mut follow = follow?;
+/// Follows a session for one client.
+struct Follower {
+    follow: Follow,
+    session: SessionId,
+    state: Arc<HttpServer>,
+    /// The last record to send, once the server has closed the session and ends.
+    last: Option<u64>,
+}
+
+impl Follower {
+    /// Returns the next event, and the follower unless that was the last one. When the server ends, what is recorded by then
+    /// still comes.
+    async fn next(mut self) -> Option<(Result<SentEvent, Infallible>, Option<Self>)> {
         loop {
-            match follow.next().await {
-                Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some(follow))),
-                // The records that were missed come next.
-                Ok(FollowedEvent::FellBehind) => {}
-                Err(error) => return Some((Ok(failed(&error)), None)),
+            if self.last.is_some_and(|last| self.follow.position() >= last) {
+                return None;
+            }
+            tokio::select! {
+                followed = self.follow.next() => match followed {
+                    Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some(self))),
+                    // The records that were missed come next.
+                    Ok(FollowedEvent::FellBehind) => {}
+                    Err(error) => return Some((Ok(failed(&error)), None)),
+                },
+                () = self.state.ended(), if self.last.is_none() => match self.state.store().head(self.session).await {
+                    Ok(head) => self.last = Some(head.seq),
+                    Err(error) => return Some((Ok(failed(&error)), None)),
+                },
             }
         }
-    })
+    }
 }
 
 fn sent(event: &PublishedEvent) -> SentEvent {

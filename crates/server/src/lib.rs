@@ -4,7 +4,8 @@
 //! and reads the store, or opens the session with an agent built for it ([`windlass_setup::session_agent`]) and sends it
 //! something. A message is answered with 202 once it is stored: what follows is read from the session's events
 //! ([`events`]), which are the records of the journal and the deltas of the turn, exactly as everywhere else (E1).
-//! Nothing waits in this process that is not in the store: a restart resumes the open runs ([`resuming`]).
+//! Nothing waits in this process that is not in the store: a restart resumes the open runs ([`resuming`]). A server that is
+//! told to end finishes what is under way ([`draining`]).
 //!
 //! Every route is in the OpenAPI document ([`document`]): both are made by one line of `serving.rs`.
 //!
@@ -14,6 +15,7 @@ pub mod access;
 mod api;
 mod background;
 mod document;
+mod draining;
 mod error;
 mod events;
 mod html;
@@ -23,6 +25,7 @@ mod resuming;
 mod serving;
 mod state;
 
+pub use draining::StopWish;
 pub use resuming::{ResumedRuns, resume_open_runs};
 pub use serving::{app, serve};
 pub use state::{HttpServer, ServiceLimits};

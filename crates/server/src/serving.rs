@@ -2,16 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::DefaultBodyLimit;
 use axum::{Extension, Router, middleware};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::check;
 use crate::api::{changes, controls, health, login, me, messages, records, sessions, settings, transfer, usage};
 use crate::document::ServedDocument;
+use crate::draining::{StopWish, serve_until};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 use crate::{document, events, page};
@@ -64,18 +67,14 @@ pub fn app(state: Arc<HttpServer>) -> Router {
         .with_state(state)
 }
 
-/// Serves until `stopping` is done; then requests under way are finished, and nothing new is taken.
+/// Serves until the operator wants it to end and the sessions have been drained, for at most `drain_wait`.
 pub async fn serve(
     listener: TcpListener,
     state: Arc<HttpServer>,
-    stopping: impl Future<Output = ()> + Send + 'static,
+    stops: watch::Receiver<StopWish>,
+    drain_wait: Duration,
 ) -> io::Result<()> {
-    let drained = Arc::clone(&state);
-    let stopping = async move {
-        stopping.await;
-        drained.begin_drain();
-    };
-    axum::serve(listener, app(state)).with_graceful_shutdown(stopping).await
+    serve_until(listener, app(Arc::clone(&state)), state, stops, drain_wait).await
 }
 
 #[cfg(test)]

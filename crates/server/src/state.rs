@@ -21,8 +21,10 @@ use windlass_setup::models::ModelFallback;
 pub(crate) enum ServingPhase {
     /// It does.
     Serving,
-    /// It is being shut down: nothing new starts.
+    /// It is being shut down: nothing new starts, and what is under way is finished.
     Draining,
+    /// Every session is closed: those who follow get what is left.
+    Ended,
 }
 
 /// The limits of a server.
@@ -96,6 +98,7 @@ impl HttpServer {
     /// Builds the agent of a new session in one of the server's folders, the first if none is named.
     pub(crate) async fn agent_in(&self, caller: &Caller, folder: Option<&Path>) -> Result<SessionAgent, ApiError> {
         let Some(folder) = folder else { return self.agent(caller, None, AgentPurpose::Say).await };
+        self.refuse_while_draining()?;
         if !self.folders.iter().any(|known| known == folder) {
             return Err(ApiError::new(ErrorKind::Forbidden, "this server has no sessions in that folder")
                 .hint("GET /api/me lists its folders"));
@@ -111,6 +114,7 @@ impl HttpServer {
         row: Option<&SessionRow>,
         purpose: AgentPurpose,
     ) -> Result<SessionAgent, ApiError> {
+        self.refuse_while_draining()?;
         Ok(self.agents.agent(page_request(caller, row, purpose)).await?)
     }
 
@@ -121,10 +125,7 @@ impl HttpServer {
 
     /// Refuses new work while the server is being shut down, or while too many runs are open.
     pub(crate) fn accept_work(&self, session: SessionId) -> Result<(), ApiError> {
-        if self.phase() == ServingPhase::Draining {
-            let error = ApiError::new(ErrorKind::Draining, "the server is being shut down");
-            return Err(ApiError { retry_after: Some(10), ..error });
-        }
+        self.refuse_while_draining()?;
         if !self.live().has(session) && self.live().count() >= self.limits.runs {
             let message = format!("{} runs are open, as many as this server allows", self.limits.runs);
             let error = ApiError::new(ErrorKind::Limited, message).hint("send again when one has ended");
@@ -133,27 +134,37 @@ impl HttpServer {
         Ok(())
     }
 
+    /// Refuses what would open a session while the server is being shut down.
+    pub(crate) fn refuse_while_draining(&self) -> Result<(), ApiError> {
+        match self.phase() {
+            ServingPhase::Serving => Ok(()),
+            ServingPhase::Draining | ServingPhase::Ended => {
+                let error = ApiError::new(ErrorKind::Draining, "the server is being shut down; nothing was stored");
+                Err(ApiError { retry_after: Some(10), ..error }.hint("send again when it is back"))
+            }
+        }
+    }
+
     pub(crate) fn phase(&self) -> ServingPhase {
         *self.phase.borrow()
     }
 
-    /// Begins the end: nothing new starts, and those who follow are sent home.
-    pub fn begin_drain(&self) {
-        self.phase.send_replace(ServingPhase::Draining);
+    pub(crate) fn enter(&self, phase: ServingPhase) {
+        self.phase.send_replace(phase);
     }
 
-    /// Closes every session and every tool server; open runs go on when they are opened again.
+    /// Closes what is still open: sessions and tool servers. Open runs go on when they are opened again.
     pub async fn end(&self) {
-        self.live().drain(self.store()).await;
+        self.live().close_all(self.store()).await;
         self.agents.servers.close().await;
     }
 
-    /// Waits until the server is being shut down.
-    pub(crate) fn draining(&self) -> impl Future<Output = ()> + Send + 'static {
+    /// Waits until every session is closed because the server ends.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut phase = self.phase.subscribe();
         async move {
             // An error means that the state is gone, and the server with it.
-            let _ = phase.wait_for(|phase| *phase == ServingPhase::Draining).await;
+            let _ = phase.wait_for(|phase| *phase == ServingPhase::Ended).await;
         }
     }
 }

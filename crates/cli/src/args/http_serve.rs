@@ -2,10 +2,12 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::common::{CommonFlags, RuleFlags};
+use super::deadline;
 
 pub(super) const EXAMPLES: &str = r#"Examples:
   windlass serve
@@ -14,7 +16,8 @@ pub(super) const EXAMPLES: &str = r#"Examples:
 
 It prints the address of the page, with a token that lets you in; the token is another one at each
 start unless --token-file or WINDLASS_SERVE_TOKEN gives one. Programs send it as
-`Authorization: Bearer TOKEN`. Ctrl-C or SIGTERM ends it: open runs go on at the next start."#;
+`Authorization: Bearer TOKEN`. Ctrl-C or SIGTERM ends it: nothing new starts, calls under way get
+30 seconds (--drain-wait), and open runs go on at the next start. A second signal ends it at once."#;
 
 // `windlass serve`.
 #[derive(Clone, Debug, Args)]
@@ -32,6 +35,9 @@ pub struct ServeArgs {
     /// Another folder that sessions may work in, besides the workspace; may be given again
     #[arg(long, value_name = "DIR")]
     pub folder: Vec<PathBuf>,
+    /// How long calls that are under way may take to finish when the server ends
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = deadline::parse)]
+    pub drain_wait: Duration,
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,

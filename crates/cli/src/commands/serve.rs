@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use windlass_runtime::LiveSessions;
 use windlass_server::access::{Access, AccessToken, Caller, CallerRole, ServedHosts, TokenHolder};
-use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, resume_open_runs};
+use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, StopWish, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -36,7 +37,7 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
     let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
     block_on(async {
         let store = SharedStore(store::open(&place)?);
-        let stopping = interrupted();
+        let mut stops = stop_wishes();
         let listener = listen(args.address).await?;
         let address = listener.local_addr().unwrap_or(args.address);
         let agents = SessionAgents {
@@ -61,10 +62,14 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
             print_notice(&told);
         }
         print(&format!("{}\n", welcome(address, &token, &place)))?;
-        let served = windlass_server::serve(listener, Arc::clone(&state), stopping).await;
+        let served = windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.drain_wait).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
-        state.end().await;
+        tokio::select! {
+            () = state.end() => {}
+            // Without the sender nobody can wish any more, and the end is awaited.
+            Ok(_) = stops.wait_for(|wish| *wish == StopWish::AtOnce) => {}
+        }
         Ok(Exit::Done)
     })
 }
@@ -138,12 +143,27 @@ fn welcome(address: SocketAddr, token: &AccessToken, place: &PlaceSettings) -> S
     )
 }
 
-/// Waits for Ctrl-C, SIGTERM or SIGHUP. They are noticed from the call on, before anything is awaited.
-fn interrupted() -> impl Future<Output = ()> + Send + 'static {
+/// Returns what Ctrl-C, SIGTERM and SIGHUP ask for: the first drains the server, the second ends it at once. They are
+/// noticed from the call on, before anything is awaited.
+fn stop_wishes() -> watch::Receiver<StopWish> {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    async move {
-        let waits = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
-        futures_util::future::select_all(waits).await;
-    }
+    let (sender, receiver) = watch::channel(StopWish::GoOn);
+    tokio::spawn(async move {
+        next_signal(&mut signals).await;
+        sender.send_replace(StopWish::Drain);
+        print_notice(
+            "windlass: nothing new starts; what is under way is finished first (a second signal ends it at once)",
+        );
+        next_signal(&mut signals).await;
+        sender.send_replace(StopWish::AtOnce);
+        // The sender is kept: the wish stands until the process has ended.
+        std::future::pending::<()>().await;
+    });
+    receiver
+}
+
+async fn next_signal(signals: &mut [Signal]) {
+    let waits = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+    futures_util::future::select_all(waits).await;
 }

@@ -3,5 +3,6 @@
 mod access;
 mod bad_requests;
 mod conversations;
+mod draining;
 mod other_processes;
 mod restarts;
