@@ -22,6 +22,7 @@ use crate::feed::Feed;
 use crate::live::Registration;
 use crate::offering::PinnedRun;
 use crate::permission_check::{PermissionCheck, permission_fact};
+use crate::record_observer::ObserverSlot;
 use crate::running_effects::{EffectOutcome, NextEffect, RunningEffects, StartedEffect};
 use crate::services::{AgentSettings, Services};
 use crate::session::{Acceptance, DriverCommand, DriverPhase, SessionActivity};
@@ -48,6 +49,7 @@ pub(crate) struct Driver {
     pub(crate) owed: Vec<Effect>,
     pub(crate) running_effects: RunningEffects,
     pub(crate) phase: DriverPhase,
+    pub(crate) observer: ObserverSlot,
     pub(crate) spans: Spans,
     /// Lets others in this process find the session while it is driven.
     pub(crate) registration: Option<Registration>,
@@ -272,6 +274,7 @@ impl Driver {
             self.compact_wanted &= !matches!(envelope.record, Record::RunStarted(_));
             self.spans.observe(envelope);
             self.services.breakers.observe(&envelope.record, envelope.at);
+            self.observer.observe(envelope);
             self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);

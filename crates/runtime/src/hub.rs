@@ -258,7 +258,7 @@ impl Hub {
 
     fn opener<'a>(&'a self, agent: &'a AgentSettings, interest: Option<Interest>) -> SessionOpener<'a> {
         let approvals = OpenApprovals::CheckedAgain;
-        SessionOpener { services: &self.services, agent, approvals, interest, parent: None }
+        SessionOpener { services: &self.services, agent, approvals, interest, parent: None, live: &self.live }
     }
 
     fn started(&self, entered: ReadySession) -> OpenedSession {

@@ -13,6 +13,7 @@ use windlass_vocab::{Control, SessionId};
 use crate::feed::Feed;
 use crate::membership::OpenCount;
 use crate::perform_control::perform;
+use crate::record_observer::{ObserverSlot, RecordObserver};
 use crate::send_control::{ControlDelivery, send_control};
 use crate::session::{DriverCommand, DriverEnd, Session, SessionActivity};
 
@@ -38,6 +39,7 @@ struct LiveState {
     opening: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
     began: Notify,
     emptied: Notify,
+    observer: ObserverSlot,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +47,19 @@ struct SessionTable {
     driven: HashMap<SessionId, JoinableSession>,
     /// The task that polls the store for all live sessions, while there are any.
     poller: Option<AbortHandle>,
+}
+
+/// What the live sessions of a process do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveActivity {
+    /// How many have no open run.
+    pub idle: usize,
+    /// How many have an open run in which something is under way.
+    pub working: usize,
+    /// How many wait for a person.
+    pub waiting: usize,
+    /// All of them.
+    pub sessions: Vec<SessionId>,
 }
 
 /// Whether the poller continues.
@@ -135,6 +150,31 @@ impl LiveSessions {
     #[must_use]
     pub fn count(&self) -> usize {
         locked(&self.0.table).driven.len()
+    }
+
+    /// Returns what the sessions do that have a driver here.
+    #[must_use]
+    pub fn by_activity(&self) -> LiveActivity {
+        let mut all = LiveActivity::default();
+        for (session, driven) in &locked(&self.0.table).driven {
+            match *driven.activity.borrow() {
+                SessionActivity::Idle => all.idle += 1,
+                SessionActivity::Working => all.working += 1,
+                SessionActivity::Waiting(_) => all.waiting += 1,
+                SessionActivity::Closed(_) => continue,
+            }
+            all.sessions.push(*session);
+        }
+        all
+    }
+
+    /// Has every record observed that these sessions store from now on. The first observer stays.
+    pub fn observe(&self, observer: Arc<dyn RecordObserver>) {
+        self.0.observer.set(observer);
+    }
+
+    pub(crate) fn observer(&self) -> ObserverSlot {
+        self.0.observer.clone()
     }
 
     /// Returns the feed of a session that has a driver here.

@@ -78,6 +78,8 @@ pub(crate) struct SessionOpener<'a> {
     pub(crate) interest: Option<Interest>,
     /// The session that starts a new one, and the position there.
     pub(crate) parent: Option<(SessionId, CallId)>,
+    /// Where the session will be live.
+    pub(crate) live: &'a LiveSessions,
 }
 
 /// An opened session whose driver has not started yet.
@@ -198,6 +200,7 @@ impl SessionOpener<'_> {
             compact_wanted: false,
             running_effects: RunningEffects::default(),
             phase: DriverPhase::Driving,
+            observer: self.live.observer(),
             registration: None,
         };
         ReadySession { driver, session, events, sent: None }

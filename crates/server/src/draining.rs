@@ -13,6 +13,8 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::cleaning::keep_clean;
+use crate::resuming::keep_resuming;
 use crate::state::{HttpServer, ServingPhase};
 
 /// How long clients may take to read what they were sent before their connections are closed.
@@ -29,7 +31,7 @@ pub enum StopWish {
     AtOnce,
 }
 
-/// Serves until the server is to end and has been drained.
+/// Serves until the server is to end and has been drained; meanwhile resumes runs of dead processes and cleans up.
 pub(crate) async fn serve_until(
     listener: TcpListener,
     routes: Router,
@@ -42,6 +44,8 @@ pub(crate) async fn serve_until(
     tokio::select! {
         served = served => served,
         () = lingered(&state, stops) => Ok(()),
+        never = keep_resuming(&state) => match never {},
+        never = keep_clean(&state) => match never {},
     }
 }
 

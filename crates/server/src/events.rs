@@ -20,6 +20,7 @@ use crate::api::{Asked, Named};
 use crate::document::shapes::{EventStream, SessionInAddress};
 use crate::error::ApiError;
 use crate::html::with_html;
+use crate::metrics::OpenStream;
 use crate::state::HttpServer;
 
 /// How often a silent stream says that it is alive: proxies close what is silent for longer.
@@ -62,7 +63,13 @@ pub(crate) async fn events(
         return Err(ApiError::bad_request(format!("the session has {head} records, so none is numbered {after}"))
             .hint("read the session from its beginning"));
     }
-    let follower = Follower { follow: state.follow(row.session, after), session: row.session, state, last: None };
+    let follower = Follower {
+        follow: state.follow(row.session, after),
+        session: row.session,
+        _open: state.metrics.stream_opened(),
+        state,
+        last: None,
+    };
     let sent = stream::unfold(Some(follower), |follower| async move { follower?.next().await });
     Ok(Sse::new(sent).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
@@ -79,6 +86,7 @@ struct Follower {
     follow: Follow,
     session: SessionId,
     state: Arc<HttpServer>,
+    _open: OpenStream,
     /// The last record to send, once the server has closed the session and ends.
     last: Option<u64>,
 }

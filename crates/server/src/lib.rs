@@ -14,14 +14,17 @@
 pub mod access;
 mod api;
 mod background;
+mod cleaning;
 mod document;
 mod draining;
 mod error;
 mod events;
 mod html;
 mod keep_open;
+mod metrics;
 mod page;
 mod resuming;
+mod resumptions;
 mod serving;
 mod state;
 

@@ -12,10 +12,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::check;
-use crate::api::{changes, controls, health, login, me, messages, records, sessions, settings, transfer, usage};
+use crate::api::{
+    changes, controls, health, login, me, messages, metrics, records, sessions, settings, transfer, usage,
+};
 use crate::document::ServedDocument;
 use crate::draining::{StopWish, serve_until};
 use crate::error::{ApiError, ErrorKind};
+use crate::metrics::watch_requests;
 use crate::state::HttpServer;
 use crate::{document, events, page};
 
@@ -28,6 +31,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(document::docs))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(login::login))
         .routes(routes!(me::me))
         .routes(routes!(usage::usage))
@@ -64,6 +68,7 @@ pub fn app(state: Arc<HttpServer>) -> Router {
         })
         .layer(DefaultBodyLimit::max(state.limits.body))
         .layer(middleware::from_fn_with_state(Arc::clone(&state), check))
+        .layer(middleware::from_fn_with_state(state.metrics.clone(), watch_requests))
         .with_state(state)
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use windlass_runtime::{Clock, Follow, LiveSessions, Session};
 use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
-use windlass_store::{SessionRow, Store};
+use windlass_store::{SessionRetention, SessionRow, Store};
 use windlass_tools::Secrets;
 use windlass_vocab::{Attendance, SessionId};
 
@@ -14,6 +14,8 @@ use crate::access::{Access, Caller};
 use crate::background::BackgroundTasks;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
+use crate::metrics::Metrics;
+use crate::resumptions::Resumptions;
 use windlass_setup::models::ModelFallback;
 
 /// Whether the server takes new work.
@@ -52,6 +54,10 @@ pub struct HttpServer {
     /// The folders that sessions may work in, the first for new ones.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) background: BackgroundTasks,
+    pub(crate) metrics: Metrics,
+    pub(crate) resumptions: Resumptions,
+    /// How long sessions are kept; absent where none is put away.
+    pub(crate) retention: Option<SessionRetention>,
     phase: watch::Sender<ServingPhase>,
 }
 
@@ -73,7 +79,28 @@ impl HttpServer {
         folders: Vec<PathBuf>,
     ) -> Self {
         let (phase, _) = watch::channel(ServingPhase::Serving);
-        Self { agents, access, limits, secrets, clock, folders, background: BackgroundTasks::default(), phase }
+        let metrics = Metrics::default();
+        agents.live.observe(Arc::new(metrics.clone()));
+        let (background, resumptions) = (BackgroundTasks::default(), Resumptions::default());
+        Self {
+            agents,
+            access,
+            limits,
+            secrets,
+            clock,
+            folders,
+            background,
+            metrics,
+            resumptions,
+            retention: None,
+            phase,
+        }
+    }
+
+    /// The same server, which archives and deletes sessions that are as old as this.
+    #[must_use]
+    pub fn with_retention(self, retention: SessionRetention) -> Self {
+        Self { retention: Some(retention), ..self }
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {

@@ -38,6 +38,12 @@ pub struct ServeArgs {
     /// How long calls that are under way may take to finish when the server ends
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = deadline::parse)]
     pub drain_wait: Duration,
+    /// After how long without a change a session is archived, or `never`; a pinned one is not
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = deadline::parse_or_never)]
+    pub archive_after: Duration,
+    /// After how long in the archive a session is deleted, or `never`; a pinned one is not
+    #[arg(long, value_name = "TIME", default_value = "90d", value_parser = deadline::parse_or_never)]
+    pub delete_after: Duration,
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,

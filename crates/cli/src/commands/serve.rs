@@ -4,6 +4,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -16,6 +17,7 @@ use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
 use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::{store, test_hooks};
+use windlass_store::SessionRetention;
 
 use super::block_on::block_on;
 use super::{prepared_run, session};
@@ -53,12 +55,11 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
         };
         let holder = Caller { user: session::OWNER.to_owned(), role: CallerRole::Admin };
         let access = Access::new(vec![TokenHolder::new(&token, holder)], ServedHosts::new(address, &args.host_name));
-        let users = access.users();
         let folders = folders(&args.folder, &place)?;
         let secrets = scrubber(&known_secrets(env, None));
-        let state =
-            Arc::new(HttpServer::new(agents, access, ServiceLimits::default(), secrets, test_hooks::clock(), folders));
-        if let Some(told) = resumed(resume_open_runs(&state, &users).await?) {
+        let state = HttpServer::new(agents, access, ServiceLimits::default(), secrets, test_hooks::clock(), folders);
+        let state = Arc::new(state.with_retention(retention(args)));
+        if let Some(told) = resumed(resume_open_runs(&state).await?) {
             print_notice(&told);
         }
         print(&format!("{}\n", welcome(address, &token, &place)))?;
@@ -122,11 +123,18 @@ fn folders(named: &[PathBuf], place: &PlaceSettings) -> Result<Vec<PathBuf>, Com
     Ok(folders)
 }
 
+/// Returns how long sessions are kept.
+fn retention(args: &ServeArgs) -> SessionRetention {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    SessionRetention { archive_after_ms: ms(args.archive_after), delete_after_ms: ms(args.delete_after) }
+}
+
 /// Says what became of the runs that were open; nothing where none was.
 fn resumed(runs: ResumedRuns) -> Option<String> {
-    let ResumedRuns { resumed, elsewhere, failed } = runs;
+    let ResumedRuns { resumed, elsewhere, failed, later } = runs;
     let parts = [
         (resumed, "resumed"),
+        (later, "wait for their turn"),
         (elsewhere, "left to the processes that have them open"),
         (failed, "not resumed (--log says why)"),
     ];

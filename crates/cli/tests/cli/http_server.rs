@@ -2,7 +2,9 @@
 
 mod access;
 mod bad_requests;
+mod cleaning;
 mod conversations;
 mod draining;
+mod metrics;
 mod other_processes;
 mod restarts;
