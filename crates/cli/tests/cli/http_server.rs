@@ -5,6 +5,8 @@ mod bad_requests;
 mod cleaning;
 mod conversations;
 mod draining;
+mod killed_under_load;
+mod many_followers;
 mod metrics;
 mod other_processes;
 mod restarts;
