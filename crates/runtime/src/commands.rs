@@ -10,10 +10,13 @@ use windlass_vocab::{
 
 use crate::attaching::{PreparedAttachments, scrubbed};
 use crate::driver::Driver;
-use crate::session::{Acceptance, DriverCommand, SendOutcome, SentMessage, SessionActivity, StopOutcome};
+use crate::session::{Acceptance, DriverCommand, DriverPhase, SendOutcome, SentMessage, SessionActivity, StopOutcome};
 
 impl Driver {
     pub(crate) async fn perform(&mut self, command: DriverCommand) -> Result<(), StoreError> {
+        if !self.takes(&command) {
+            return Ok(());
+        }
         // The reply is sent last, after `announce`: its receiver may query the session's activity at once.
         match command {
             DriverCommand::Send { message_id, message, reply } => {
@@ -61,6 +64,7 @@ impl Driver {
                 self.step(Fact::Changed(SessionChanged::from(edit))).await?;
                 let _ = reply.send(());
             }
+            DriverCommand::Drain => self.begin_drain(),
             DriverCommand::Close => {}
         }
         Ok(())
@@ -150,8 +154,11 @@ impl Driver {
     }
 
     /// Whether this driver accepts waiting messages. A process that came with one message leaves after its run, and
-    /// would interrupt a run that started then.
+    /// would interrupt a run that started then. One that drains accepts none.
     pub(crate) fn takes_more(&self) -> bool {
+        if self.phase == DriverPhase::Draining {
+            return false;
+        }
         let Some(only_message) = &self.only_message else { return true };
         self.state.transcript.seen.get(only_message).is_none_or(|run| self.open_run() == Some(*run))
     }

@@ -22,9 +22,10 @@ use crate::feed::Feed;
 use crate::live::Registration;
 use crate::offering::PinnedRun;
 use crate::permission_check::{PermissionCheck, permission_fact};
+use crate::record_observer::ObserverSlot;
 use crate::running_effects::{EffectOutcome, NextEffect, RunningEffects, StartedEffect};
 use crate::services::{AgentSettings, Services};
-use crate::session::{Acceptance, DriverCommand, SessionActivity};
+use crate::session::{Acceptance, DriverCommand, DriverPhase, SessionActivity};
 use crate::session_writer::SessionWriter;
 use crate::spans::Spans;
 use crate::streamed::Streamed;
@@ -47,6 +48,8 @@ pub(crate) struct Driver {
     /// The outstanding effects after the last record.
     pub(crate) owed: Vec<Effect>,
     pub(crate) running_effects: RunningEffects,
+    pub(crate) phase: DriverPhase,
+    pub(crate) observer: ObserverSlot,
     pub(crate) spans: Spans,
     /// Lets others in this process find the session while it is driven.
     pub(crate) registration: Option<Registration>,
@@ -79,6 +82,9 @@ impl Driver {
             self.renew_offer().await?;
             self.load_images().await?;
             self.start_what_is_owed();
+            if self.is_drained() {
+                break;
+            }
             if self.owed.contains(&Effect::Receive)
                 && self.takes_more()
                 && self.take_waiting().await? == Acceptance::Yes
@@ -102,15 +108,7 @@ impl Driver {
         }
         // Later callers must open the session again.
         self.commands.close();
-        self.close_child().await;
-        Box::pin(self.finish_title()).await?;
-        // Calls that were told to stop get their tools' grace period. Effects that finish meanwhile are recorded.
-        while self.running_effects.is_stopping() {
-            let next = self.running_effects.next().await;
-            self.go_on(next).await?;
-            self.running_effects.abort_all_but(&self.owed);
-        }
-        Ok(())
+        self.finish().await
     }
 
     pub(crate) fn start_what_is_owed(&mut self) {
@@ -120,7 +118,8 @@ impl Driver {
         }
         let owed = std::mem::take(&mut self.owed);
         for effect in &owed {
-            if !self.running_effects.is_running(effect)
+            if self.may_start(effect)
+                && !self.running_effects.is_running(effect)
                 && let Some(started) = self.started(effect)
             {
                 self.running_effects.start(started);
@@ -275,6 +274,7 @@ impl Driver {
             self.compact_wanted &= !matches!(envelope.record, Record::RunStarted(_));
             self.spans.observe(envelope);
             self.services.breakers.observe(&envelope.record, envelope.at);
+            self.observer.observe(envelope);
             self.feed.publish(envelope);
         }
         self.owed = outstanding(&self.state);

@@ -17,6 +17,7 @@ use windlass_vocab::{
 };
 
 use super::{Driver, EffectOutcome, EndedCall, StartedEffect};
+use crate::live::LiveSessions;
 use crate::opening::{ReadySession, SessionOpener, lease_taken};
 use crate::session::DriverCommand;
 use crate::{AgentSettings, Breakers, FirstMessage, Hub, Instructions, Services, Session, SystemClock};
@@ -73,6 +74,7 @@ async fn owing_calls(store: &Arc<MemoryStore>) -> (Driver, Session) {
         approvals: OpenApprovals::CheckedAgain,
         interest: None,
         parent: None,
+        live: &LiveSessions::default(),
     };
     let ReadySession { mut driver, session, .. } = opener.entered(State::new(id), writer, lease);
     let opened = SessionOpened {

@@ -182,6 +182,7 @@ impl FollowWorld {
             approvals: OpenApprovals::CheckedAgain,
             interest: None,
             parent: None,
+            live: &live,
         };
         let mut entered = opener.create(session, &opening, None).await.unwrap();
         entered.driver.registration = Some(live.register(&entered.session, 1));
@@ -261,6 +262,7 @@ impl FollowWorld {
                     approvals: OpenApprovals::CheckedAgain,
                     interest: None,
                     parent: None,
+                    live: &self.live,
                 };
                 let mut entered = opener.take_over(self.session).await.unwrap();
                 if matches!(place, DrivenBy::Here) {

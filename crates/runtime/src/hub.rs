@@ -204,9 +204,14 @@ impl Hub {
         self.live.edit(store, secrets, clock.as_ref(), session, edit).await
     }
 
-    /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
-    pub async fn drain(&self) {
-        self.live.drain(&self.services.store).await;
+    /// Closes every live session at once, even if somebody has a handle. Open runs continue when opened again.
+    pub async fn close_all(&self) {
+        self.live.close_all(&self.services.store).await;
+    }
+
+    /// Has every live session finish what it has under way, and closes it; see [`LiveSessions::drain`].
+    pub async fn drain(&self, out_of_time: impl Future<Output = ()>) {
+        self.live.drain(&self.services.store, out_of_time).await;
     }
 
     /// Opens or joins the session with this key, or creates it.
@@ -253,7 +258,7 @@ impl Hub {
 
     fn opener<'a>(&'a self, agent: &'a AgentSettings, interest: Option<Interest>) -> SessionOpener<'a> {
         let approvals = OpenApprovals::CheckedAgain;
-        SessionOpener { services: &self.services, agent, approvals, interest, parent: None }
+        SessionOpener { services: &self.services, agent, approvals, interest, parent: None, live: &self.live }
     }
 
     fn started(&self, entered: ReadySession) -> OpenedSession {

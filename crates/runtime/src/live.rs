@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedMutexGuard, mpsc, watch};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 use windlass_store::{Store, StoreError};
 use windlass_tools::Secrets;
 use windlass_vocab::{Control, SessionId};
@@ -13,8 +13,9 @@ use windlass_vocab::{Control, SessionId};
 use crate::feed::Feed;
 use crate::membership::OpenCount;
 use crate::perform_control::perform;
+use crate::record_observer::{ObserverSlot, RecordObserver};
 use crate::send_control::{ControlDelivery, send_control};
-use crate::session::{DriverCommand, Session, SessionActivity};
+use crate::session::{DriverCommand, DriverEnd, Session, SessionActivity};
 
 /// The parts of a live session that others need to join it. It does not keep the session alive.
 #[derive(Clone, Debug)]
@@ -38,6 +39,7 @@ struct LiveState {
     opening: Mutex<HashMap<SessionId, Arc<tokio::sync::Mutex<()>>>>,
     began: Notify,
     emptied: Notify,
+    observer: ObserverSlot,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +47,19 @@ struct SessionTable {
     driven: HashMap<SessionId, JoinableSession>,
     /// The task that polls the store for all live sessions, while there are any.
     poller: Option<AbortHandle>,
+}
+
+/// What the live sessions of a process do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LiveActivity {
+    /// How many have no open run.
+    pub idle: usize,
+    /// How many have an open run in which something is under way.
+    pub working: usize,
+    /// How many wait for a person.
+    pub waiting: usize,
+    /// All of them.
+    pub sessions: Vec<SessionId>,
 }
 
 /// Whether the poller continues.
@@ -137,6 +152,31 @@ impl LiveSessions {
         locked(&self.0.table).driven.len()
     }
 
+    /// Returns what the sessions do that have a driver here.
+    #[must_use]
+    pub fn by_activity(&self) -> LiveActivity {
+        let mut all = LiveActivity::default();
+        for (session, driven) in &locked(&self.0.table).driven {
+            match *driven.activity.borrow() {
+                SessionActivity::Idle => all.idle += 1,
+                SessionActivity::Working => all.working += 1,
+                SessionActivity::Waiting(_) => all.waiting += 1,
+                SessionActivity::Closed(_) => continue,
+            }
+            all.sessions.push(*session);
+        }
+        all
+    }
+
+    /// Has every record observed that these sessions store from now on. The first observer stays.
+    pub fn observe(&self, observer: Arc<dyn RecordObserver>) {
+        self.0.observer.set(observer);
+    }
+
+    pub(crate) fn observer(&self) -> ObserverSlot {
+        self.0.observer.clone()
+    }
+
     /// Returns the feed of a session that has a driver here.
     pub(crate) fn feed(&self, session: SessionId) -> Option<Feed> {
         Some(self.driven(session)?.feed)
@@ -177,12 +217,37 @@ impl LiveSessions {
         send_control(store.as_ref(), secrets, session, control).await
     }
 
-    /// Closes every live session, even if somebody has a handle. Open runs continue when opened again.
-    pub async fn drain(&self, store: &Arc<dyn Store>) {
-        for session in self.all() {
-            if let Some(session) = self.join(session, store).await {
-                session.end_driver().await;
+    /// Closes every live session at once, even if somebody has a handle. Open runs continue when opened again.
+    pub async fn close_all(&self, store: &Arc<dyn Store>) {
+        self.end_all(store, DriverEnd::AtOnce).await;
+    }
+
+    /// Has every live session finish what it has under way, and closes it, even if somebody has a handle (J3): no call, no
+    /// model call and no waiting message is begun. What is still under way when `out_of_time` is done is cut short. Open
+    /// runs continue when opened again.
+    pub async fn drain(&self, store: &Arc<dyn Store>, out_of_time: impl Future<Output = ()>) {
+        tokio::select! {
+            () = self.end_all(store, DriverEnd::Drained) => {}
+            () = out_of_time => self.close_all(store).await,
+        }
+    }
+
+    /// Ends all drivers, each in its own time, and those of sessions that are opened meanwhile.
+    async fn end_all(&self, store: &Arc<dyn Store>, end: DriverEnd) {
+        loop {
+            let mut ending = JoinSet::new();
+            for session in self.all() {
+                let (live, store) = (self.clone(), Arc::clone(store));
+                ending.spawn(async move {
+                    if let Some(session) = live.join(session, &store).await {
+                        session.end_driver(end).await;
+                    }
+                });
             }
+            if ending.is_empty() {
+                return;
+            }
+            while ending.join_next().await.is_some() {}
         }
     }
 

@@ -16,7 +16,7 @@ use crate::live::LiveSessions;
 use crate::membership::OpenCount;
 use crate::running_effects::RunningEffects;
 use crate::services::{AgentSettings, Services};
-use crate::session::{FirstMessage, SendOutcome, Session, SessionActivity};
+use crate::session::{DriverPhase, FirstMessage, SendOutcome, Session, SessionActivity};
 use crate::spans::Spans;
 use crate::subscription::Subscription;
 
@@ -78,6 +78,8 @@ pub(crate) struct SessionOpener<'a> {
     pub(crate) interest: Option<Interest>,
     /// The session that starts a new one, and the position there.
     pub(crate) parent: Option<(SessionId, CallId)>,
+    /// Where the session will be live.
+    pub(crate) live: &'a LiveSessions,
 }
 
 /// An opened session whose driver has not started yet.
@@ -197,6 +199,8 @@ impl SessionOpener<'_> {
             only_message: None,
             compact_wanted: false,
             running_effects: RunningEffects::default(),
+            phase: DriverPhase::Driving,
+            observer: self.live.observer(),
             registration: None,
         };
         ReadySession { driver, session, events, sent: None }

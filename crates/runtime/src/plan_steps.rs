@@ -130,13 +130,6 @@ impl Driver {
         permissions.allow.extend(grants);
         Arc::new(permissions)
     }
-
-    /// Closes the child session, so that the next process can open it.
-    pub(crate) async fn close_child(&mut self) {
-        if let Some(session) = self.running_effects.child.leave() {
-            session.close().await;
-        }
-    }
 }
 
 impl StepWork {

@@ -125,6 +125,33 @@ impl RunningEffects {
         self.effects.iter().any(|started| matches!(started.kind, EffectKind::Stopping))
     }
 
+    /// Whether nothing is running.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.effects.is_empty()
+    }
+
+    /// Drops what is not under way outside yet: a model call whose request was not sent, and what only prepares one; files
+    /// being kept for a call that has not begun; the watch over the session of a step. All of it can be begun again.
+    pub(crate) fn keep_only_under_way(&mut self) {
+        self.effects.retain(|started| match (&started.kind, started.key) {
+            (EffectKind::Call(_) | EffectKind::Stopping, _)
+            | (EffectKind::Plain, EffectKey::Restore(_) | EffectKey::HandBack(_)) => true,
+            (EffectKind::Model(streamed), _) => streamed.so_far().is_some(),
+            (
+                EffectKind::Plain,
+                EffectKey::Receive
+                | EffectKey::Pin(_)
+                | EffectKey::CallModel(_)
+                | EffectKey::RunCall(_)
+                | EffectKey::CheckPermission(_)
+                | EffectKey::VerifyCall(_)
+                | EffectKey::Ask(_)
+                | EffectKey::TakeSnapshot(_)
+                | EffectKey::RunStep(..),
+            ) => false,
+        });
+    }
+
     pub(crate) fn start(&mut self, started: StartedEffect) {
         self.effects.push(started);
     }
@@ -180,5 +207,33 @@ impl RunningEffects {
             return self.elicited.poll_next(context).map(NextEffect::Asks);
         }
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AttemptKey, Effect, EffectKey, RunningEffects, StartedEffect};
+    use crate::streamed::ReplyTally;
+    use windlass_vocab::{ModelRole, RunId, TurnId, TurnMode};
+
+    fn model_call(attempt: u32) -> Effect {
+        let key = AttemptKey { run: RunId(1), turn: TurnId(1), attempt };
+        let (mode, role) = (TurnMode::Tools, ModelRole::Turn);
+        Effect::CallModel { key, model: "m".into(), role, mode, whole: false, not_before: None }
+    }
+
+    // proves J3, M3: a model call that waits for its next try, or for what it is to send, is not under way
+    #[test]
+    fn only_what_has_begun_outside_is_under_way() {
+        let mut running = RunningEffects::default();
+        let sent = ReplyTally::default();
+        sent.begin();
+        running.start(StartedEffect::model(&model_call(1), sent, Box::pin(std::future::pending())));
+        running.start(StartedEffect::model(&model_call(2), ReplyTally::default(), Box::pin(std::future::pending())));
+        running.start(StartedEffect::plain(&model_call(3), Box::pin(std::future::pending())));
+        running.start(StartedEffect::plain(&Effect::Pin(RunId(1)), Box::pin(std::future::pending())));
+        running.keep_only_under_way();
+        let kept: Vec<EffectKey> = running.effects.iter().map(|started| started.key).collect();
+        assert_eq!(kept, [model_call(1).key()]);
     }
 }

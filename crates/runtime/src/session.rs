@@ -101,16 +101,64 @@ pub enum SessionActivity {
 
 /// A command for a driver.
 pub(crate) enum DriverCommand {
-    Send { message_id: MessageId, message: SentMessage, reply: oneshot::Sender<SendOutcome> },
-    SendIfIdle { message_id: MessageId, message: SentMessage, reply: oneshot::Sender<Option<SendOutcome>> },
-    Stop { by: StopBy, reply: oneshot::Sender<StopOutcome> },
-    Answer { question: QuestionId, answer: Answer, reply: oneshot::Sender<Acceptance> },
-    Retry { reply: oneshot::Sender<Option<RunId>> },
-    Undo { request: UndoRequest, reply: oneshot::Sender<Result<UndoReport, UndoError>> },
-    Edit { edit: SessionEdit, reply: oneshot::Sender<()> },
-    Compact { reply: oneshot::Sender<()> },
-    UndoCompaction { reply: oneshot::Sender<CompactionUndo> },
+    Send {
+        message_id: MessageId,
+        message: SentMessage,
+        reply: oneshot::Sender<SendOutcome>,
+    },
+    SendIfIdle {
+        message_id: MessageId,
+        message: SentMessage,
+        reply: oneshot::Sender<Option<SendOutcome>>,
+    },
+    Stop {
+        by: StopBy,
+        reply: oneshot::Sender<StopOutcome>,
+    },
+    Answer {
+        question: QuestionId,
+        answer: Answer,
+        reply: oneshot::Sender<Acceptance>,
+    },
+    Retry {
+        reply: oneshot::Sender<Option<RunId>>,
+    },
+    Undo {
+        request: UndoRequest,
+        reply: oneshot::Sender<Result<UndoReport, UndoError>>,
+    },
+    Edit {
+        edit: SessionEdit,
+        reply: oneshot::Sender<()>,
+    },
+    Compact {
+        reply: oneshot::Sender<()>,
+    },
+    UndoCompaction {
+        reply: oneshot::Sender<CompactionUndo>,
+    },
+    /// Start nothing more, finish what is under way, and end.
+    Drain,
+    /// End at once.
     Close,
+}
+
+/// How a driver is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DriverEnd {
+    /// What is under way is finished first.
+    Drained,
+    /// What is under way is cut short.
+    AtOnce,
+}
+
+/// Whether a driver starts what is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DriverPhase {
+    /// It does.
+    Driving,
+    /// It only waits for what is under way.
+    Draining,
 }
 
 /// Whether a request was accepted.
@@ -263,14 +311,18 @@ impl Session {
     pub async fn close(self) {
         match self.membership.leave() {
             OtherMembers::Remain => {}
-            OtherMembers::None => self.end_driver().await,
+            OtherMembers::None => self.end_driver(DriverEnd::AtOnce).await,
         }
     }
 
     /// Ends the driver, even where others have a handle.
-    pub(crate) async fn end_driver(self) {
+    pub(crate) async fn end_driver(self, end: DriverEnd) {
         let mut activity = self.activity.clone();
-        if self.commands.send(Box::new(DriverCommand::Close)).await.is_ok() {
+        let command = match end {
+            DriverEnd::Drained => DriverCommand::Drain,
+            DriverEnd::AtOnce => DriverCommand::Close,
+        };
+        if self.commands.send(Box::new(command)).await.is_ok() {
             let _ = activity.wait_for(|activity| matches!(activity, SessionActivity::Closed(_))).await;
         }
     }

@@ -26,9 +26,6 @@ use crate::limits::{CONNECTION_BUFFER, HEAD_TIME};
 use crate::serving::app;
 use crate::state::HttpServer;
 
-/// How long requests under way have when the server stops; runs have their own time.
-const LAST_ANSWERS: Duration = Duration::from_secs(10);
-
 /// How long the server waits after it could not accept a connection: most likely it has as many open as it may.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -38,10 +35,10 @@ const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: applicatio
      {\"error\":{\"kind\":\"limited\",\"message\":\"the server has as many connections as it can\",\"hint\":\"try again in some seconds\"}}";
 
 /// Serves until `stopping` is done; then requests under way are finished, and nothing new is taken.
-pub async fn serve(
+pub(crate) async fn serve_connections(
     listener: TcpListener,
     state: Arc<HttpServer>,
-    stopping: impl Future<Output = ()> + Send + 'static,
+    stopping: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let service = TowerToHyperService::new(app(Arc::clone(&state)));
     let places = Arc::new(Semaphore::new(state.limits.connections));
@@ -88,9 +85,7 @@ pub async fn serve(
     }
     drop(listener);
     watching.abort();
-    state.begin_drain();
-    // A client that does not read its answer holds up nothing for longer.
-    let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
+    graceful.shutdown().await;
     Ok(())
 }
 

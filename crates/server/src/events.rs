@@ -9,8 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use futures_util::future::select;
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
 use windlass_store::StoreError;
@@ -21,6 +20,7 @@ use crate::api::{Asked, Named};
 use crate::document::shapes::{EventStream, SessionInAddress};
 use crate::error::ApiError;
 use crate::html::with_html;
+use crate::metrics::OpenStream;
 use crate::places::TakenPlaces;
 use crate::state::HttpServer;
 
@@ -64,9 +64,16 @@ pub(crate) async fn events(
         return Err(ApiError::bad_request(format!("the session has {head} records, so none is numbered {after}"))
             .hint("read the session from its beginning"));
     }
-    let place = state.stream_place(&caller)?;
-    let ended = select(Box::pin(state.draining()), Box::pin(state.access.removed(&caller)));
-    let sent = followed(state.follow(row.session, after), place).take_until(ended);
+    let follower = Follower {
+        follow: state.follow(row.session, after),
+        session: row.session,
+        _place: state.stream_place(&caller)?,
+        _open: state.metrics.stream_opened(),
+        last: None,
+        state: Arc::clone(&state),
+    };
+    let sent = stream::unfold(Some(follower), |follower| async move { follower?.next().await });
+    let sent = sent.take_until(Box::pin(state.access.removed(&caller)));
     Ok(Sse::new(sent).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
 }
 
@@ -77,19 +84,39 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
     seq.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
 }
 
-/// Returns the stream of what is followed. It has its place until it is dropped.
-fn followed(follow: Follow, place: TakenPlaces) -> impl Stream<Item = Result<SentEvent, Infallible>> {
-    stream::unfold(Some((follow, place)), |followed| async move {
-        let (mut follow, place) = followed?;
+/// Follows a session for one client.
+struct Follower {
+    follow: Follow,
+    session: SessionId,
+    state: Arc<HttpServer>,
+    _place: TakenPlaces,
+    _open: OpenStream,
+    /// The last record to send, once the server has closed the session and ends.
+    last: Option<u64>,
+}
+
+impl Follower {
+    /// Returns the next event, and the follower unless that was the last one. When the server ends, what is recorded by then
+    /// still comes.
+    async fn next(mut self) -> Option<(Result<SentEvent, Infallible>, Option<Self>)> {
         loop {
-            match follow.next().await {
-                Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some((follow, place)))),
-                // The records that were missed come next.
-                Ok(FollowedEvent::FellBehind) => {}
-                Err(error) => return Some((Ok(failed(&error)), None)),
+            if self.last.is_some_and(|last| self.follow.position() >= last) {
+                return None;
+            }
+            tokio::select! {
+                followed = self.follow.next() => match followed {
+                    Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some(self))),
+                    // The records that were missed come next.
+                    Ok(FollowedEvent::FellBehind) => {}
+                    Err(error) => return Some((Ok(failed(&error)), None)),
+                },
+                () = self.state.ended(), if self.last.is_none() => match self.state.store().head(self.session).await {
+                    Ok(head) => self.last = Some(head.seq),
+                    Err(error) => return Some((Ok(failed(&error)), None)),
+                },
             }
         }
-    })
+    }
 }
 
 fn sent(event: &PublishedEvent) -> SentEvent {

@@ -4,7 +4,8 @@
 //! and reads the store, or opens the session with an agent built for it ([`windlass_setup::session_agent`]) and sends it
 //! something. A message is answered with 202 once it is stored: what follows is read from the session's events
 //! ([`events`]), which are the records of the journal and the deltas of the turn, exactly as everywhere else (E1).
-//! Nothing waits in this process that is not in the store: a restart resumes the open runs ([`resuming`]).
+//! Nothing waits in this process that is not in the store: a restart resumes the open runs ([`resuming`]). A server that is
+//! told to end finishes what is under way ([`draining`]).
 //!
 //! Every route is in the OpenAPI document ([`document`]): both are made by one line of `serving.rs`.
 //!
@@ -13,22 +14,26 @@
 pub mod access;
 mod api;
 mod background;
+mod cleaning;
 mod connections;
 mod document;
+mod draining;
 mod error;
 mod events;
 mod html;
 mod keep_open;
-mod openai;
 mod limits;
+mod metrics;
 mod open_runs;
+mod openai;
 mod page;
 mod places;
 mod resuming;
+mod resumptions;
 mod serving;
 mod state;
 
-pub use connections::serve;
+pub use draining::{StopWish, serve};
 pub use limits::ServiceLimits;
 pub use resuming::{ResumedRuns, resume_open_runs};
 pub use serving::app;

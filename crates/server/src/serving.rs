@@ -8,9 +8,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::check;
-use crate::api::{changes, controls, health, login, me, messages, records, rules, sessions, settings, transfer, usage};
+use crate::api::{
+    changes, controls, health, login, me, messages, metrics, records, rules, sessions, settings, transfer, usage,
+};
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
+use crate::metrics::watch_requests;
 use crate::state::HttpServer;
 use crate::{document, events, openai, page};
 
@@ -23,6 +26,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(document::docs))
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
+        .routes(routes!(metrics::metrics))
         .routes(routes!(login::login))
         .routes(routes!(me::me))
         .routes(routes!(usage::usage))
@@ -63,11 +67,11 @@ pub fn app(state: Arc<HttpServer>) -> Router {
         // `check` has read the body, up to its limit.
         .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::clone(&state), check))
+        .layer(middleware::from_fn_with_state(state.metrics.clone(), watch_requests))
         // Outside of all that refuses requests.
         .layer(middleware::from_fn(openai::reshape))
         .with_state(state)
 }
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

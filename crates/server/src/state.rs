@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use windlass_runtime::{Clock, Follow, LiveSessions, Session};
 use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
-use windlass_store::{SessionRow, Store};
+use windlass_store::{SessionRetention, SessionRow, Store};
 use windlass_tools::Secrets;
 use windlass_vocab::{Attendance, SessionId};
 
@@ -15,8 +15,10 @@ use crate::background::BackgroundTasks;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
 use crate::limits::ServiceLimits;
+use crate::metrics::Metrics;
 use crate::open_runs::{NoPlace, OpenRuns, RunPlace};
 use crate::places::{TakenPlaces, UserPlaces};
+use crate::resumptions::Resumptions;
 use windlass_setup::models::ModelFallback;
 
 /// Whether the server takes new work.
@@ -24,8 +26,10 @@ use windlass_setup::models::ModelFallback;
 pub(crate) enum ServingPhase {
     /// It does.
     Serving,
-    /// It is being shut down: nothing new starts.
+    /// It is being shut down: nothing new starts, and what is under way is finished.
     Draining,
+    /// Every session is closed: those who follow get what is left.
+    Ended,
 }
 
 /// What all requests share.
@@ -42,6 +46,10 @@ pub struct HttpServer {
     pub(crate) bodies: UserPlaces,
     streams: UserPlaces,
     runs: OpenRuns,
+    pub(crate) metrics: Metrics,
+    pub(crate) resumptions: Resumptions,
+    /// How long sessions are kept; absent where none is put away.
+    pub(crate) retention: Option<SessionRetention>,
     phase: watch::Sender<ServingPhase>,
 }
 
@@ -63,6 +71,9 @@ impl HttpServer {
         folders: Vec<PathBuf>,
     ) -> Self {
         let (phase, _) = watch::channel(ServingPhase::Serving);
+        let metrics = Metrics::default();
+        agents.live.observe(Arc::new(metrics.clone()));
+        let (background, resumptions) = (BackgroundTasks::default(), Resumptions::default());
         Self {
             agents,
             access,
@@ -70,12 +81,21 @@ impl HttpServer {
             secrets,
             clock,
             folders,
-            background: BackgroundTasks::default(),
+            background,
+            metrics,
+            resumptions,
+            retention: None,
             bodies: UserPlaces::default(),
             streams: UserPlaces::default(),
             runs: OpenRuns::default(),
             phase,
         }
+    }
+
+    /// The same server, which archives and deletes sessions that are as old as this.
+    #[must_use]
+    pub fn with_retention(self, retention: SessionRetention) -> Self {
+        Self { retention: Some(retention), ..self }
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {
@@ -100,6 +120,7 @@ impl HttpServer {
     /// Builds the agent of a new session in one of the server's folders, the first if none is named.
     pub(crate) async fn agent_in(&self, caller: &Caller, folder: Option<&Path>) -> Result<SessionAgent, ApiError> {
         let Some(folder) = folder else { return self.agent(caller, None, AgentPurpose::Say).await };
+        self.refuse_while_draining()?;
         if !self.folders.iter().any(|known| known == folder) {
             return Err(ApiError::new(ErrorKind::Forbidden, "this server has no sessions in that folder")
                 .hint("GET /api/me lists its folders"));
@@ -155,6 +176,7 @@ impl HttpServer {
         purpose: AgentPurpose,
     ) -> Result<SessionAgent, ApiError> {
         row.map_or(Ok(()), |row| self.check_folder(row))?;
+        self.refuse_while_draining()?;
         Ok(self.agents.agent(page_request(caller, row, purpose)).await?)
     }
 
@@ -170,10 +192,7 @@ impl HttpServer {
     /// Refuses new work while the server is being shut down, or while too many runs are open. Returns the place of the run,
     /// to be held until the session is kept open.
     pub(crate) fn accept_work(&self, caller: &Caller, session: SessionId) -> Result<RunPlace, ApiError> {
-        if self.phase() == ServingPhase::Draining {
-            let error = ApiError::new(ErrorKind::Draining, "the server is being shut down");
-            return Err(ApiError { retry_after: Some(10), ..error });
-        }
+        self.refuse_while_draining()?;
         let of_user = self.of_user(caller, self.limits.user_runs);
         self.runs.begin(session, &caller.user, self.limits.runs, of_user).map_err(|full| {
             let message = match full {
@@ -185,27 +204,37 @@ impl HttpServer {
         })
     }
 
+    /// Refuses what would open a session while the server is being shut down.
+    pub(crate) fn refuse_while_draining(&self) -> Result<(), ApiError> {
+        match self.phase() {
+            ServingPhase::Serving => Ok(()),
+            ServingPhase::Draining | ServingPhase::Ended => {
+                let error = ApiError::new(ErrorKind::Draining, "the server is being shut down; nothing was stored");
+                Err(ApiError { retry_after: Some(10), ..error }.hint("send again when it is back"))
+            }
+        }
+    }
+
     pub(crate) fn phase(&self) -> ServingPhase {
         *self.phase.borrow()
     }
 
-    /// Begins the end: nothing new starts, and those who follow are sent home.
-    pub fn begin_drain(&self) {
-        self.phase.send_replace(ServingPhase::Draining);
+    pub(crate) fn enter(&self, phase: ServingPhase) {
+        self.phase.send_replace(phase);
     }
 
-    /// Closes every session and every tool server; open runs go on when they are opened again.
+    /// Closes what is still open: sessions and tool servers. Open runs go on when they are opened again.
     pub async fn end(&self) {
-        self.live().drain(self.store()).await;
+        self.live().close_all(self.store()).await;
         self.agents.servers.close().await;
     }
 
-    /// Waits until the server is being shut down.
-    pub(crate) fn draining(&self) -> impl Future<Output = ()> + Send + 'static {
+    /// Waits until every session is closed because the server ends.
+    pub(crate) fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
         let mut phase = self.phase.subscribe();
         async move {
             // An error means that the state is gone, and the server with it.
-            let _ = phase.wait_for(|phase| *phase == ServingPhase::Draining).await;
+            let _ = phase.wait_for(|phase| *phase == ServingPhase::Ended).await;
         }
     }
 }

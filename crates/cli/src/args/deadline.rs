@@ -25,6 +25,11 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parses a duration, or `never`: a time that does not come.
+pub(crate) fn parse_or_never(text: &str) -> Result<Duration, String> {
+    if text == "never" { Ok(Duration::MAX) } else { parse(text).map_err(|error| format!("{error}, or `never`")) }
+}
+
 fn unit_ms(unit: &str) -> Option<u64> {
     match unit {
         "w" => Some(604_800_000),
@@ -39,7 +44,7 @@ fn unit_ms(unit: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, parse_or_never};
 
     #[test]
     fn a_deadline_is_read_as_people_write_it() {
@@ -54,6 +59,13 @@ mod tests {
         ] {
             assert_eq!(parse(text).map(|time| time.as_millis()), Ok(ms), "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_that_never_comes_is_longer_than_any_other() {
+        assert_eq!(parse_or_never("30d"), parse("30d"));
+        assert!(parse_or_never("never").expect("a time") > parse("9999999d").expect("a time"));
+        assert!(parse_or_never("no").expect_err("no time").ends_with("or `never`"));
     }
 
     #[test]

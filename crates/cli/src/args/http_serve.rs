@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::common::{CommonFlags, RuleFlags};
+use super::deadline;
 
 pub(super) const EXAMPLES: &str = r#"Examples:
   windlass serve
@@ -16,7 +18,8 @@ pub(super) const EXAMPLES: &str = r#"Examples:
 It prints the address of the page, with a token that lets you in; the token is another one at each
 start unless --token-file or WINDLASS_SERVE_TOKEN gives one. Programs send it as
 `Authorization: Bearer TOKEN`. `windlass users add NAME` gives others a token of their own.
-Ctrl-C or SIGTERM ends it: open runs go on at the next start."#;
+Ctrl-C or SIGTERM ends it: nothing new starts, calls under way get 30 seconds (--drain-wait), and
+open runs go on at the next start. A second signal ends it at once."#;
 
 // `windlass serve`.
 #[derive(Clone, Debug, Args)]
@@ -37,6 +40,15 @@ pub struct ServeArgs {
     /// What users and strangers may take.
     #[command(flatten)]
     pub limits: LimitFlags,
+    /// How long calls that are under way may take to finish when the server ends
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = deadline::parse)]
+    pub drain_wait: Duration,
+    /// After how long without a change a session is archived, or `never`; a pinned one is not
+    #[arg(long, value_name = "TIME", default_value = "30d", value_parser = deadline::parse_or_never)]
+    pub archive_after: Duration,
+    /// After how long in the archive a session is deleted, or `never`; a pinned one is not
+    #[arg(long, value_name = "TIME", default_value = "90d", value_parser = deadline::parse_or_never)]
+    pub delete_after: Duration,
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,

@@ -4,18 +4,21 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpSocket};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use windlass_runtime::LiveSessions;
 use windlass_server::access::{Access, AccessToken, Caller, CallerRole, TokenHolder, UserList, users_file};
-use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, resume_open_runs};
+use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, StopWish, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
 use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::{store, test_hooks};
+use windlass_store::SessionRetention;
 
 use super::block_on::block_on;
 use super::{prepared_run, session};
@@ -47,7 +50,7 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
     let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
     block_on(async {
         let store = SharedStore(store::open(&place)?);
-        let stopping = interrupted();
+        let mut stops = stop_wishes();
         let listener = listen(args.address)?;
         let address = listener.local_addr().unwrap_or(args.address);
         let agents = SessionAgents {
@@ -65,18 +68,22 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
         let users = UserList::read(users_file(&place.data_dir.value))?;
         let limits = limits(&args.limits);
         let access = Access::new(TokenHolder::new(&token, holder), users, address, &args.host_name, &limits);
-        let users = access.users();
         let folders = folders(&args.folder, &place)?;
         let secrets = scrubber(&known_secrets(env, None));
-        let state = Arc::new(HttpServer::new(agents, access, limits, secrets, test_hooks::clock(), folders));
-        if let Some(told) = resumed(resume_open_runs(&state, &users).await?) {
+        let state = HttpServer::new(agents, access, limits, secrets, test_hooks::clock(), folders);
+        let state = Arc::new(state.with_retention(retention(args)));
+        if let Some(told) = resumed(resume_open_runs(&state).await?) {
             print_notice(&told);
         }
         print(&format!("{}\n", welcome(address, &token, &place)))?;
-        let served = windlass_server::serve(listener, Arc::clone(&state), stopping).await;
+        let served = windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.drain_wait).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
-        state.end().await;
+        tokio::select! {
+            () = state.end() => {}
+            // Without the sender nobody can wish any more, and the end is awaited.
+            Ok(_) = stops.wait_for(|wish| *wish == StopWish::AtOnce) => {}
+        }
         Ok(Exit::Done)
     })
 }
@@ -163,11 +170,18 @@ fn folders(named: &[PathBuf], place: &PlaceSettings) -> Result<Vec<PathBuf>, Com
     Ok(folders)
 }
 
+/// Returns how long sessions are kept.
+fn retention(args: &ServeArgs) -> SessionRetention {
+    let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    SessionRetention { archive_after_ms: ms(args.archive_after), delete_after_ms: ms(args.delete_after) }
+}
+
 /// Says what became of the runs that were open; nothing where none was.
 fn resumed(runs: ResumedRuns) -> Option<String> {
-    let ResumedRuns { resumed, elsewhere, failed } = runs;
+    let ResumedRuns { resumed, elsewhere, failed, later } = runs;
     let parts = [
         (resumed, "resumed"),
+        (later, "wait for their turn"),
         (elsewhere, "left to the processes that have them open"),
         (failed, "not resumed (--log says why)"),
     ];
@@ -184,12 +198,27 @@ fn welcome(address: SocketAddr, token: &AccessToken, place: &PlaceSettings) -> S
     )
 }
 
-/// Waits for Ctrl-C, SIGTERM or SIGHUP. They are noticed from the call on, before anything is awaited.
-fn interrupted() -> impl Future<Output = ()> + Send + 'static {
+/// Returns what Ctrl-C, SIGTERM and SIGHUP ask for: the first drains the server, the second ends it at once. They are
+/// noticed from the call on, before anything is awaited.
+fn stop_wishes() -> watch::Receiver<StopWish> {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut signals: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    async move {
-        let waits = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
-        futures_util::future::select_all(waits).await;
-    }
+    let (sender, receiver) = watch::channel(StopWish::GoOn);
+    tokio::spawn(async move {
+        next_signal(&mut signals).await;
+        sender.send_replace(StopWish::Drain);
+        print_notice(
+            "windlass: nothing new starts; what is under way is finished first (a second signal ends it at once)",
+        );
+        next_signal(&mut signals).await;
+        sender.send_replace(StopWish::AtOnce);
+        // The sender is kept: the wish stands until the process has ended.
+        std::future::pending::<()>().await;
+    });
+    receiver
+}
+
+async fn next_signal(signals: &mut [Signal]) {
+    let waits = signals.iter_mut().map(|signal| Box::pin(signal.recv()));
+    futures_util::future::select_all(waits).await;
 }

@@ -3,13 +3,18 @@
 mod access;
 mod always;
 mod bad_requests;
+mod cleaning;
 mod conversations;
-mod openai_clients;
-mod openai_wire;
+mod draining;
 mod folders;
 #[cfg(target_os = "linux")]
 mod hostile_clients;
+mod killed_under_load;
 mod limits;
+mod many_followers;
+mod metrics;
+mod openai_clients;
+mod openai_wire;
 mod other_processes;
 mod restarts;
 mod users;

@@ -1,6 +1,6 @@
 //! A running `windlass serve`, and a client of few words for it.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdout, Command};
 use std::time::Duration;
@@ -31,6 +31,27 @@ impl Answered {
         let json = self.json();
         assert!(json["error"]["message"].is_string(), "{self:?}");
         json["error"]["kind"].as_str().expect("a kind").to_owned()
+    }
+}
+
+/// Where a server is, and the token for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub(crate) host: String,
+    token: String,
+}
+
+impl Address {
+    /// Sends a request to a server that may die at any moment. Returns the status of its whole answer.
+    pub(crate) fn try_send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Option<u16> {
+        let bearer = format!("Bearer {}", self.token);
+        let headers = [&[("authorization", bearer.as_str())], headers].concat();
+        let mut stream = begin(&self.host, method, path, &headers, body).ok()?;
+        let mut whole = String::new();
+        stream.read_to_string(&mut whole).ok()?;
+        let (head, body) = whole.split_once("\r\n\r\n")?;
+        serde_json::from_str::<Value>(body).ok()?;
+        head.split(' ').nth(1)?.parse().ok()
     }
 }
 
@@ -89,24 +110,14 @@ impl Served {
         Answered { status, headers, body }
     }
 
+    /// Returns where it is.
+    pub(crate) fn address(&self) -> Address {
+        Address { host: self.host.clone(), token: self.token.clone() }
+    }
+
     /// Sends a request and leaves the connection to the test.
     pub(crate) fn begin(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(&self.host).expect("connected");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
-        let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
-        if !headers.iter().any(|(name, _)| *name == "host") {
-            head.push_str(&format!("host: {}\r\n", self.host));
-        }
-        if !headers.iter().any(|(name, _)| *name == "content-type") && !body.is_empty() {
-            head.push_str("content-type: application/json\r\n");
-        }
-        for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
-        }
-        head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
-        // A server that refuses a body may close before it has read all of it.
-        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
-        stream
+        begin(&self.host, method, path, headers, body).expect("connected")
     }
 
     pub(crate) fn get(&self, path: &str) -> Answered {
@@ -158,6 +169,26 @@ impl Served {
         assert!(status.contains(" 200 "), "{status}");
         EventStream { lines }
     }
+}
+
+/// Connects and sends a request.
+fn begin(host: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(host)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        head.push_str(&format!("host: {host}\r\n"));
+    }
+    if !headers.iter().any(|(name, _)| *name == "content-type") && !body.is_empty() {
+        head.push_str("content-type: application/json\r\n");
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+    // A server that refuses a body may close before it has read all of it.
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body.as_bytes()));
+    Ok(stream)
 }
 
 fn unchunked(mut body: &str) -> String {

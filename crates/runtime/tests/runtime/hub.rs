@@ -121,14 +121,14 @@ async fn a_session_is_followed_wherever_it_is_driven() {
     assert_eq!(all, (1..=world.records().len() as u64).collect::<Vec<_>>());
 }
 
-// proves J5: a drained hub has no live session, even if handles exist; open runs continue elsewhere
+// proves J5: a closed hub has no live session, even if handles exist; open runs continue elsewhere
 #[tokio::test]
-async fn a_drained_hub_lets_go_of_every_session() {
+async fn a_closed_hub_lets_go_of_every_session() {
     let world = world([stalls("Unfinished, and it will stay so for now")]);
     let hub = world.hub(&Bomb::at(None));
     let session = open(&world, &hub).await;
     session.send("m".into(), "go").await.expect("sent");
-    hub.drain().await;
+    hub.close_all().await;
     assert!(!world.store.is_claimed(session.id()).await.expect("asked"));
     assert!(session.send("n".into(), "more").await.is_err());
     assert!(!world.records().iter().any(|record| matches!(record, Record::RunEnded(_))));

@@ -7,6 +7,7 @@ mod compaction;
 mod constrained;
 mod control;
 mod dialects;
+mod draining;
 mod driver;
 mod edits;
 mod fork;

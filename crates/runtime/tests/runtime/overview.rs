@@ -211,7 +211,7 @@ async fn after_a_crash_the_same_tools_are_left_out() {
             session.send(MessageId("m".into()), "What is in a.txt?").await.expect("sent");
             until(&mut events, |record| matches!(record, Record::TurnStarted(_))).await;
             drop((session, events));
-            hub.drain().await;
+            hub.close_all().await;
         }
         let hub = hub_with(store, Arc::new(steps()), Arc::clone(&workspace), Secrets::default());
         let (session, mut events) = hub.open_followed(opening(), agent()).await.expect("opened");

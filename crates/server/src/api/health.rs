@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use crate::document::answers::Unavailable;
 use crate::error::{ApiError, ErrorKind};
-use crate::state::{HttpServer, ServingPhase};
+use crate::state::HttpServer;
 
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Health {
@@ -40,9 +40,7 @@ pub(crate) async fn health() -> Json<Health> {
     responses((status = 200, description = "It is", body = Health), Unavailable)
 )]
 pub(crate) async fn ready(State(state): State<Arc<HttpServer>>) -> Result<Json<Health>, ApiError> {
-    if state.phase() == ServingPhase::Draining {
-        return Err(ApiError::new(ErrorKind::Draining, "the server is being shut down"));
-    }
+    state.refuse_while_draining()?;
     if state.store().loss().is_some() {
         return Err(ApiError::new(ErrorKind::Store, "stored data is missing; nothing is written")
             .hint("`windlass doctor` on the server says what to do"));

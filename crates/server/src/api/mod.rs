@@ -7,6 +7,7 @@ pub(crate) mod health;
 pub(crate) mod login;
 pub(crate) mod me;
 pub(crate) mod messages;
+pub(crate) mod metrics;
 pub(crate) mod records;
 pub(crate) mod rules;
 pub(crate) mod sessions;

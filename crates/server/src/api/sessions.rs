@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 use windlass_runtime::ControlDelivery;
-use windlass_store::{ArchivedFilter, SessionCursor, SessionQuery, SessionRow, append_audit, projections};
+use windlass_store::{ArchivedFilter, SessionCursor, SessionQuery, SessionRow};
 use windlass_vocab::{SessionEdit, SessionId};
 
 use super::{Asked, Body, Named};
 use crate::access::SignedIn;
+use crate::cleaning::remove_session;
 use crate::document::answers::Conflict;
 use crate::document::shapes::{SessionInAddress, SessionTitle};
 use crate::error::{ApiError, ErrorKind};
@@ -318,10 +319,6 @@ pub(crate) async fn remove(
     if state.live().has(row.session) {
         return Err(ApiError::new(ErrorKind::Busy, "a run of this session is open").hint("stop it first"));
     }
-    let calls = projections::audit(&state.store().read(row.session, 0).await?);
-    if !calls.is_empty() {
-        append_audit(&state.agents.place.data_dir.value, &calls)?;
-    }
-    state.store().remove(row.session).await?;
+    remove_session(&state, row.session).await?;
     Ok(StatusCode::NO_CONTENT)
 }

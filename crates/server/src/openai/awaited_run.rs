@@ -11,6 +11,7 @@ use super::error::OpenAiError;
 use super::response_id::ResponseId;
 use crate::error::ApiError;
 use crate::keep_open::keep_open;
+use crate::open_runs::RunPlace;
 use crate::state::HttpServer;
 
 /// The next step of a run.
@@ -32,6 +33,7 @@ pub(super) struct AwaitedRun {
     pub(super) release: TextRelease,
     /// When the request was accepted, in seconds.
     pub(super) created: i64,
+    _place: RunPlace,
 }
 
 /// What is known of a run that began.
@@ -41,14 +43,25 @@ pub(super) struct BegunRun {
     pub(super) run: RunId,
     pub(super) model: String,
     pub(super) release: TextRelease,
+    pub(super) place: RunPlace,
 }
 
 impl AwaitedRun {
     pub(super) fn new(state: &Arc<HttpServer>, begun: BegunRun) -> Self {
-        let BegunRun { session, events, run, model, release } = begun;
+        let BegunRun { session, events, run, model, release, place } = begun;
         let created = state.clock.now().0 / 1_000;
         let id = session.id();
-        Self { state: Arc::clone(state), session: Some(session), events, id, run, model, release, created }
+        Self {
+            state: Arc::clone(state),
+            session: Some(session),
+            events,
+            id,
+            run,
+            model,
+            release,
+            created,
+            _place: place,
+        }
     }
 
     /// Returns the next event of the run, or its end. Cancel-safe.

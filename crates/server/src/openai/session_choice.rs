@@ -28,6 +28,7 @@ use super::response_id::ResponseId;
 use super::responses_request::no_such_response;
 use crate::access::Caller;
 use crate::error::{ApiError, ErrorKind};
+use crate::open_runs::RunPlace;
 use crate::state::HttpServer;
 
 /// How many sessions with the same beginning are looked at for one with the same answer, the last changed first.
@@ -83,10 +84,9 @@ pub(super) async fn begin(
     caller: &Caller,
     request: WireRequest,
 ) -> Result<AwaitedRun, OpenAiError> {
-    // A session that is not there yet is not live.
-    state.accept_work(SessionId(Uuid::nil()))?;
     let message_id = MessageId(fresh_key(&request));
     let chosen = choose(state, caller, &request, &message_id).await?;
+    let place = take_place(state, caller, &chosen).await?;
     let files = request.conversation.files(chosen.earlier_words()).await?;
     let words = SentMessage { text: request.conversation.message.text.clone(), files };
     // Before anything is stored: it fails where no model is configured.
@@ -120,7 +120,20 @@ pub(super) async fn begin(
         }
     };
     let model = request.agent.model;
-    Ok(AwaitedRun::new(state, BegunRun { session, events, run, model, release }))
+    Ok(AwaitedRun::new(state, BegunRun { session, events, run, model, release, place }))
+}
+
+/// Returns the place of the run, if the caller may have one more, and one more session where one is made.
+async fn take_place(state: &HttpServer, caller: &Caller, chosen: &ChosenSession) -> Result<RunPlace, ApiError> {
+    chosen.row().map_or(Ok(()), |row| state.check_folder(row))?;
+    match chosen {
+        ChosenSession::Named(row) => state.accept_work(caller, row.session),
+        ChosenSession::New { .. } | ChosenSession::NewNamed { .. } | ChosenSession::Fork { .. } => {
+            state.room_for_session(caller).await?;
+            // A session that is made for the request has its id later: until then another one stands for it.
+            state.accept_work(caller, SessionId(Uuid::now_v7()))
+        }
+    }
 }
 
 /// Returns a key that leads from the beginning of a conversation to the session in which it is answered.

@@ -1,0 +1,116 @@
+//! Puts old sessions away while the server serves: archives those that nobody uses any more, and deletes those that have
+//! been archived for long (`windlass_store::cleanup` decides which). A session that any process has open is left alone.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use windlass_runtime::ControlDelivery;
+use windlass_store::{
+    SessionRetention, SessionRow, append_audit, projections, sessions_to_archive, sessions_to_delete,
+};
+use windlass_vocab::{SessionEdit, SessionId};
+
+use crate::error::{ApiError, ErrorKind};
+use crate::state::{HttpServer, ServingPhase};
+
+/// How often old sessions are looked for, from the start on.
+const LOOK_EVERY: Duration = Duration::from_hours(1);
+
+/// What a clean-up did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct CleanedSessions {
+    archived: u64,
+    deleted: u64,
+    /// Sessions that could not be put away; the next clean-up tries again.
+    left: u64,
+}
+
+/// Cleans up as long as the server serves.
+pub(crate) async fn keep_clean(state: &Arc<HttpServer>) -> Infallible {
+    let Some(retention) = state.retention else { return std::future::pending().await };
+    loop {
+        match clean_up(state, retention).await {
+            Ok(cleaned) => {
+                state.metrics.sessions_cleaned(cleaned.archived, cleaned.deleted);
+                let CleanedSessions { archived, deleted, left } = cleaned;
+                if cleaned != CleanedSessions::default() {
+                    tracing::info!(archived, deleted, left, "old sessions were put away");
+                }
+            }
+            Err(error) => tracing::warn!(error = error.message, "old sessions can't be put away"),
+        }
+        tokio::time::sleep(state.clock.real(LOOK_EVERY)).await;
+    }
+}
+
+async fn clean_up(state: &HttpServer, retention: SessionRetention) -> Result<CleanedSessions, ApiError> {
+    let mut cleaned = CleanedSessions::default();
+    for owner in state.access.users() {
+        let (rows, now) = (state.store().sessions(&owner).await?, state.clock.now());
+        for session in sessions_to_archive(&rows, now, retention) {
+            match archive(state, session).await {
+                Ok(()) => cleaned.archived += 1,
+                Err(error) => left_alone(session, &error, &mut cleaned),
+            }
+        }
+        let due: HashSet<SessionId> = sessions_to_delete(&rows, now, retention).into_iter().collect();
+        let mut kept: HashSet<SessionId> = HashSet::new();
+        // The sessions of a plan's steps first: a parent stays as long as one of them does.
+        let mut rows: Vec<&SessionRow> = rows.iter().filter(|row| due.contains(&row.session)).collect();
+        rows.sort_by_key(|row| row.parent().is_none());
+        for row in rows {
+            if kept.contains(&row.session) {
+                continue;
+            }
+            match remove_session(state, row.session).await {
+                Ok(()) => cleaned.deleted += 1,
+                Err(error) => {
+                    kept.extend(row.parent().map(|(parent, _)| parent));
+                    left_alone(row.session, &error, &mut cleaned);
+                }
+            }
+        }
+    }
+    Ok(cleaned)
+}
+
+fn left_alone(session: SessionId, error: &ApiError, cleaned: &mut CleanedSessions) {
+    tracing::debug!(%session, error = error.message, "an old session is left alone");
+    cleaned.left += 1;
+}
+
+async fn archive(state: &HttpServer, session: SessionId) -> Result<(), ApiError> {
+    leave_open_ones(state, session).await?;
+    let (store, clock) = (state.store(), state.clock.as_ref());
+    match state.live().edit(store, &state.secrets, clock, session, SessionEdit::Archive).await? {
+        ControlDelivery::Done(_) => Ok(()),
+        ControlDelivery::NobodyThere
+        | ControlDelivery::OwnerLeft
+        | ControlDelivery::NoAnswer
+        | ControlDelivery::StillAtIt => Err(busy()),
+    }
+}
+
+/// Deletes a session that no process has open; the audit lines of its calls are kept (T11).
+pub(crate) async fn remove_session(state: &HttpServer, session: SessionId) -> Result<(), ApiError> {
+    leave_open_ones(state, session).await?;
+    let calls = projections::audit(&state.store().read(session, 0).await?);
+    if !calls.is_empty() {
+        append_audit(&state.agents.place.data_dir.value, &calls)?;
+    }
+    Ok(state.store().remove(session).await?)
+}
+
+/// Refuses what any process has open, and everything while the server is being shut down.
+async fn leave_open_ones(state: &HttpServer, session: SessionId) -> Result<(), ApiError> {
+    let is_open = state.phase() != ServingPhase::Serving
+        || state.live().has(session)
+        || state.store().is_claimed(session).await?;
+    if is_open { Err(busy()) } else { Ok(()) }
+}
+
+fn busy() -> ApiError {
+    ApiError::new(ErrorKind::Busy, "a process has this session open").hint("try again when it is done")
+}
