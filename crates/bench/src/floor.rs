@@ -37,13 +37,7 @@ impl FloorWire {
             WireKind::Messages => "messages",
             WireKind::Responses => "responses",
         };
-        // As in Windlass: plain addresses need no certificates, and loading them is not part of a floor.
-        let tls = ClientConfig::builder_with_provider(ring::default_provider().into())
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(RootCertStore::empty())
-            .with_no_client_auth();
-        let client = Client::builder().tls_backend_preconfigured(tls).no_proxy().http1_only().tcp_nodelay(true);
-        Ok(Self { client: client.build()?, url: format!("{base_url}/{path}").parse()? })
+        Ok(Self { client: plain_client()?, url: format!("{base_url}/{path}").parse()? })
     }
 
     /// Makes a request and reads the answer to its end. The body is copied once: a loop that shared its bodies
@@ -59,6 +53,15 @@ impl FloorWire {
         ensure!(drained > 0, "the server answered with nothing");
         Ok(())
     }
+}
+
+/// Returns a client for plain addresses. As in Windlass: they need no certificates, and loading them is not part of a floor.
+pub fn plain_client() -> Result<Client> {
+    let tls = ClientConfig::builder_with_provider(ring::default_provider().into())
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(RootCertStore::empty())
+        .with_no_client_auth();
+    Ok(Client::builder().tls_backend_preconfigured(tls).no_proxy().http1_only().tcp_nodelay(true).build()?)
 }
 
 /// The first floor: the requests alone.

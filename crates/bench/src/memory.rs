@@ -15,8 +15,17 @@ pub struct ProcessMemory {
 
 /// The memory of this process.
 pub fn of_this_process() -> Result<ProcessMemory> {
-    let status = std::fs::read_to_string("/proc/self/status").context("memory can be read on Linux only")?;
-    let field = |name| field(&status, name).with_context(|| format!("/proc/self/status does not tell {name}"));
+    read("/proc/self/status")
+}
+
+/// The memory of another process.
+pub fn of_process(process: u32) -> Result<ProcessMemory> {
+    read(&format!("/proc/{process}/status"))
+}
+
+fn read(path: &str) -> Result<ProcessMemory> {
+    let status = std::fs::read_to_string(path).context("memory can be read on Linux only")?;
+    let field = |name| field(&status, name).with_context(|| format!("{path} does not tell {name}"));
     Ok(ProcessMemory { resident: field("VmRSS:")?, peak: field("VmHWM:")? })
 }
 

@@ -23,6 +23,8 @@ pub struct Programs {
     pub idle: PathBuf,
     /// The floor of every start.
     pub nothing: PathBuf,
+    /// The floor of followers.
+    pub fanout: PathBuf,
 }
 
 impl Programs {
@@ -42,6 +44,7 @@ impl Programs {
             first_request: beside("windlass-first-request")?,
             idle: beside("windlass-idle")?,
             nothing: beside("windlass-nothing")?,
+            fanout: beside("windlass-fanout")?,
             own,
             folder,
         })

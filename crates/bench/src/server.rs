@@ -18,6 +18,34 @@ pub struct ModelBehaviour {
     pub text_bytes: usize,
     /// The delay before each reply.
     pub latency_ms: u64,
+    /// The tool that is called.
+    pub tool: BenchTool,
+}
+
+/// The tool that the model calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BenchTool {
+    /// The bench's own tool, which does nothing.
+    #[default]
+    Haul,
+    /// The built-in one that reads a file: another one with each call.
+    ReadFile,
+}
+
+impl BenchTool {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Haul => ours::TOOL,
+            Self::ReadFile => "read_file",
+        }
+    }
+
+    fn arguments(self) -> Value {
+        match self {
+            Self::Haul => arguments(),
+            Self::ReadFile => json!({"path": "file-$STEP.txt"}),
+        }
+    }
 }
 
 /// A running server; dropping this stops it.
@@ -37,11 +65,11 @@ impl BenchServer {
     /// Starts a server.
     pub fn start(programs: &Programs, behaviour: ModelBehaviour) -> Result<Self> {
         let mut child = Command::new(&programs.model_server)
-            .args(["--preset", "turns", "--quick", "--with-stdin", "--tool", ours::TOOL])
+            .args(["--preset", "turns", "--quick", "--with-stdin", "--tool", behaviour.tool.name()])
             .args(["--turns", &behaviour.turns.to_string()])
             .args(["--text-bytes", &behaviour.text_bytes.to_string()])
             .args(["--latency-ms", &behaviour.latency_ms.to_string()])
-            .args(["--arguments", &arguments().to_string()])
+            .args(["--arguments", &behaviour.tool.arguments().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

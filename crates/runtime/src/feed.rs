@@ -7,6 +7,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use bytes::Bytes;
 use tokio::sync::broadcast;
 use windlass_vocab::{Delta, Envelope, Event, Record};
 
@@ -26,12 +27,12 @@ pub(crate) const PAGE_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub struct PublishedEvent {
     event: Event,
-    json: OnceLock<Box<str>>,
+    sent: OnceLock<Bytes>,
 }
 
 impl PublishedEvent {
     pub(crate) fn new(event: Event) -> Arc<Self> {
-        Arc::new(Self { event, json: OnceLock::new() })
+        Arc::new(Self { event, sent: OnceLock::new() })
     }
 
     /// Returns the event.
@@ -40,10 +41,10 @@ impl PublishedEvent {
         &self.event
     }
 
-    /// Returns the event as JSON on one line; serialized once, for any number of followers.
+    /// Returns the bytes in which the server sends the event; `make` makes them once, for any number of followers.
     #[must_use]
-    pub fn json(&self) -> &str {
-        self.json.get_or_init(|| serde_json::to_string(&self.event).unwrap_or_default().into())
+    pub fn sent(&self, make: impl FnOnce(&Event) -> Bytes) -> Bytes {
+        self.sent.get_or_init(|| make(&self.event)).clone()
     }
 }
 
@@ -198,14 +199,14 @@ mod tests {
 
     // proves E1: an event is serialized once for all followers
     #[tokio::test]
-    async fn followers_share_one_event_and_its_json() {
+    async fn followers_share_one_event_and_the_bytes_that_are_sent() {
         let feed = Feed::new(0);
         let join = || feed.join(Interest::Everything).unwrap().events;
         let (mut one, mut other) = (join(), join());
         feed.publish_delta(progress("x".to_owned()));
         let (one, other) = (one.recv().await.unwrap(), other.recv().await.unwrap());
-        assert!(std::ptr::eq(one.json(), other.json()));
-        let written = serde_json::to_string(&Event::Delta(progress("x".to_owned()))).unwrap();
-        assert_eq!(one.json(), written);
+        let first = one.sent(|event| serde_json::to_vec(event).unwrap().into());
+        assert_eq!(first, serde_json::to_vec(&Event::Delta(progress("x".to_owned()))).unwrap());
+        assert_eq!(other.sent(|_| panic!("they are made again")).as_ptr(), first.as_ptr());
     }
 }

@@ -9,10 +9,8 @@ use windlass_vocab::{Event, SessionId};
 use crate::clock::Clock;
 use crate::feed::{Interest, PAGE_BYTES, PublishedEvent};
 use crate::live::LiveSessions;
+use crate::stored_sessions::StoredWatch;
 use crate::subscription::{FollowedEvent, Subscription};
-
-/// How often the journal of a session is polled that another process may be writing.
-const LOOK_MS: u64 = 150;
 
 /// Follows one session, past and present. It never ends, because a session may continue at any time.
 pub struct Follow {
@@ -24,6 +22,8 @@ pub struct Follow {
     seq: u64,
     past: VecDeque<Arc<PublishedEvent>>,
     events: Option<Subscription>,
+    /// While the session is not live here and all stored records were returned.
+    stored: Option<StoredWatch>,
 }
 
 impl std::fmt::Debug for Follow {
@@ -43,7 +43,16 @@ impl Follow {
         session: SessionId,
         after_seq: u64,
     ) -> Self {
-        Self { store, clock, live: live.clone(), session, seq: after_seq, past: VecDeque::new(), events: None }
+        Self {
+            store,
+            clock,
+            live: live.clone(),
+            session,
+            seq: after_seq,
+            past: VecDeque::new(),
+            events: None,
+            stored: None,
+        }
     }
 
     /// Follows a session without a hub: another process may drive it. Only its records are returned, no deltas.
@@ -79,20 +88,23 @@ impl Follow {
         }
     }
 
-    /// Joins the session if it is live here; otherwise reads new records, or waits a little for either.
+    /// Joins the session if it is live here; otherwise reads the next records, or waits for either.
     async fn look(&mut self) -> Result<(), StoreError> {
-        let (store, clock) = (&self.store, &self.clock);
+        let store = &self.store;
         let began = self.live.next_opening();
         if let Some(feed) = self.live.feed(self.session) {
             let store = Arc::clone(store);
             self.events = Some(Subscription::new(self.session, store, feed, Interest::Everything, self.seq));
+            self.stored = None;
             return Ok(());
         }
         let records = store.read_some(self.session, self.seq, PAGE_BYTES).await?;
         if records.is_empty() {
+            let watch = || self.live.stored().watch(store, &self.clock, self.session);
+            let stored = self.stored.get_or_insert_with(watch);
             tokio::select! {
                 () = began => {}
-                () = clock.until(clock.now().plus_ms(LOOK_MS)) => {}
+                longer = stored.longer_than(self.seq) => longer?,
             }
         }
         self.past = records.into_iter().map(|record| PublishedEvent::new(Event::Record(Arc::new(record)))).collect();

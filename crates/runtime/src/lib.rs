@@ -76,6 +76,7 @@ mod snapshot;
 mod spans;
 mod spilled;
 mod stop_abandoned;
+mod stored_sessions;
 mod streamed;
 mod streaming;
 mod subscription;

@@ -17,6 +17,8 @@ use crate::record_observer::{ObserverSlot, RecordObserver};
 use crate::send_control::{ControlDelivery, send_control};
 use crate::session::{DriverCommand, DriverEnd, Session, SessionActivity};
 
+use crate::stored_sessions::StoredSessions;
+
 /// The parts of a live session that others need to join it. It does not keep the session alive.
 #[derive(Clone, Debug)]
 struct JoinableSession {
@@ -40,6 +42,8 @@ struct LiveState {
     began: Notify,
     emptied: Notify,
     observer: ObserverSlot,
+    /// Followed sessions that are not live here.
+    stored: StoredSessions,
 }
 
 #[derive(Debug, Default)]
@@ -180,6 +184,11 @@ impl LiveSessions {
     /// Returns the feed of a session that has a driver here.
     pub(crate) fn feed(&self, session: SessionId) -> Option<Feed> {
         Some(self.driven(session)?.feed)
+    }
+
+    /// Returns the followed sessions that are not live here.
+    pub(crate) fn stored(&self) -> &StoredSessions {
+        &self.0.stored
     }
 
     /// Waits until a session is opened here after this call.

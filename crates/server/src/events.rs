@@ -5,13 +5,15 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::HeaderMap;
-use axum::response::sse::{Event as SentEvent, KeepAlive, Sse};
+use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::{StreamExt as _, stream};
+use bytes::BytesMut;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde::Deserialize;
-use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
+use tokio::time::timeout;
+use windlass_runtime::{Follow, FollowedEvent};
 use windlass_store::StoreError;
 use windlass_vocab::{Event, SessionId};
 
@@ -26,6 +28,16 @@ use crate::state::HttpServer;
 
 /// How often a silent stream says that it is alive: proxies close what is silent for longer.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// From how many bytes on the events that are there already wait for the next write.
+const TOGETHER: usize = 16 * 1024;
+
+/// The last header tells nginx not to collect the events before it passes them on.
+const EVENT_STREAM: [(HeaderName, &str); 3] = [
+    (header::CONTENT_TYPE, "text/event-stream"),
+    (header::CACHE_CONTROL, "no-cache"),
+    (HeaderName::from_static("x-accel-buffering"), "no"),
+];
 
 /// Where a client goes on.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -67,14 +79,14 @@ pub(crate) async fn events(
     let follower = Follower {
         follow: state.follow(row.session, after),
         session: row.session,
+        phase: FollowPhase::Open,
         _place: state.stream_place(&caller)?,
         _open: state.metrics.stream_opened(),
-        last: None,
         state: Arc::clone(&state),
     };
-    let sent = stream::unfold(Some(follower), |follower| async move { follower?.next().await });
-    let sent = sent.take_until(Box::pin(state.access.removed(&caller)));
-    Ok(Sse::new(sent).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+    let removed = state.access.removed(&caller);
+    let body = Body::from_stream(stream::unfold(follower, Follower::next).take_until(Box::pin(removed)));
+    Ok((EVENT_STREAM, body).into_response())
 }
 
 /// Returns the last record that a reconnecting client has; a browser sends its own header, which wins over the address.
@@ -89,48 +101,82 @@ struct Follower {
     follow: Follow,
     session: SessionId,
     state: Arc<HttpServer>,
+    phase: FollowPhase,
     _place: TakenPlaces,
     _open: OpenStream,
-    /// The last record to send, once the server has closed the session and ends.
-    last: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FollowPhase {
+    /// More may come at any time.
+    Open,
+    /// The server ends and has closed the session: this record is the last to send.
+    UpTo(u64),
+    /// The session can't be read any more; the client was told.
+    Failed,
 }
 
 impl Follower {
-    /// Returns the next event, and the follower unless that was the last one. When the server ends, what is recorded by then
-    /// still comes.
-    async fn next(mut self) -> Option<(Result<SentEvent, Infallible>, Option<Self>)> {
+    /// Returns the next events, or a sign of life; `None` at the end. What is there already goes together: fewer, larger
+    /// writes.
+    async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+        let Ok(first) = timeout(KEEP_ALIVE, self.next_event()).await else {
+            return Some((Ok(Bytes::from_static(b":\n\n")), self));
+        };
+        let first = first?;
+        let mut more = BytesMut::new();
+        while more.len() < TOGETHER {
+            let Some(Some(event)) = self.next_event().now_or_never() else { break };
+            more.extend_from_slice(&event);
+        }
+        if more.is_empty() {
+            return Some((Ok(first), self));
+        }
+        let whole = [first.as_ref(), more.as_ref()].concat();
+        Some((Ok(whole.into()), self))
+    }
+
+    /// Returns the next event as it is sent; `None` after the last one. When the server ends, what is recorded by then still
+    /// comes. Cancel-safe.
+    async fn next_event(&mut self) -> Option<Bytes> {
         loop {
-            if self.last.is_some_and(|last| self.follow.position() >= last) {
-                return None;
+            match self.phase {
+                FollowPhase::Open => {}
+                FollowPhase::UpTo(last) if self.follow.position() < last => {}
+                FollowPhase::UpTo(_) | FollowPhase::Failed => return None,
             }
             tokio::select! {
                 followed = self.follow.next() => match followed {
-                    Ok(FollowedEvent::Event(event)) => return Some((Ok(sent(&event)), Some(self))),
+                    Ok(FollowedEvent::Event(event)) => return Some(event.sent(sent)),
                     // The records that were missed come next.
                     Ok(FollowedEvent::FellBehind) => {}
-                    Err(error) => return Some((Ok(failed(&error)), None)),
+                    Err(error) => return Some(self.fail(&error)),
                 },
-                () = self.state.ended(), if self.last.is_none() => match self.state.store().head(self.session).await {
-                    Ok(head) => self.last = Some(head.seq),
-                    Err(error) => return Some((Ok(failed(&error)), None)),
-                },
+                () = self.state.ended(), if self.phase == FollowPhase::Open => {
+                    match self.state.store().head(self.session).await {
+                        Ok(head) => self.phase = FollowPhase::UpTo(head.seq),
+                        Err(error) => return Some(self.fail(&error)),
+                    }
+                }
             }
         }
     }
-}
 
-fn sent(event: &PublishedEvent) -> SentEvent {
-    match event.event() {
-        Event::Record(envelope) => {
-            SentEvent::default().id(envelope.seq.to_string()).data(with_html(event.json(), envelope))
-        }
-        Event::Delta(_) => SentEvent::default().data(event.json()),
+    /// Returns the last event of a stream whose session can't be read any more.
+    fn fail(&mut self, error: &StoreError) -> Bytes {
+        self.phase = FollowPhase::Failed;
+        let error = ApiError::from(error.clone());
+        let data = serde_json::json!({ "kind": error.kind, "message": error.message, "hint": error.hint });
+        format!("event: error\ndata: {data}\n\n").into()
     }
 }
 
-/// Returns the last event of a stream whose session can't be read any more.
-fn failed(error: &StoreError) -> SentEvent {
-    let error = ApiError::from(error.clone());
-    let data = serde_json::json!({ "kind": error.kind, "message": error.message, "hint": error.hint });
-    SentEvent::default().event("error").data(data.to_string())
+/// Returns an event as it is sent. JSON has no line breaks outside its texts, and writes those within as `\n`.
+fn sent(event: &Event) -> Bytes {
+    let json = serde_json::to_string(event).unwrap_or_default();
+    let text = match event {
+        Event::Record(envelope) => format!("id: {}\ndata: {}\n\n", envelope.seq, with_html(&json, envelope)),
+        Event::Delta(_) => format!("data: {json}\n\n"),
+    };
+    text.into()
 }

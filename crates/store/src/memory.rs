@@ -326,6 +326,12 @@ impl SessionLog for MemoryStore {
         ready(self.journals().read_before(session, before_seq, most))
     }
 
+    fn last_records(&self, sessions: Vec<SessionId>) -> BoxFuture<'_, Result<Vec<u64>, StoreError>> {
+        let journals = self.journals();
+        let last = |session: &SessionId| journals.sessions.get(session).map_or(0, |session| session.head().seq);
+        ready(Ok(sessions.iter().map(last).collect()))
+    }
+
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         ready(Ok(self.journals().sessions.get(&session).map(MemorySession::head).unwrap_or_default()))
     }

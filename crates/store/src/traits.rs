@@ -48,6 +48,9 @@ pub trait SessionLog {
         most: u32,
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>>;
 
+    /// The numbers of the last records of these sessions, in their order; 0 for one that is not there. One read for all.
+    fn last_records(&self, sessions: Vec<SessionId>) -> BoxFuture<'_, Result<Vec<u64>, StoreError>>;
+
     /// The end of the journal; the zero head when there is no such session.
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>>;
 

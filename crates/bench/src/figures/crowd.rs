@@ -11,7 +11,7 @@ use super::setup::{Effort, Setup};
 use crate::child::Child;
 use crate::floor::{BatchTable, FloorCommitter, FloorWire, committing_together};
 use crate::pace::compare;
-use crate::server::{BenchServer, ModelBehaviour};
+use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::Measurement;
 use crate::{ours, trace};
 
@@ -24,7 +24,8 @@ const LIMIT: f64 = 1.5;
 const LIMIT_KIB: f64 = 120.0;
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
-    let behaviour = ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS };
+    let behaviour =
+        ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS, tool: BenchTool::Haul };
     let server = BenchServer::start(&setup.programs, behaviour)?;
     let ours = per_session(setup, &server, Child::Crowd)?;
     let bare = per_session(setup, &server, Child::Bare)?;

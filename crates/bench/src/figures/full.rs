@@ -10,7 +10,7 @@ use super::setup::Setup;
 use crate::child::{Child, alone, answer};
 use crate::floor::{BatchTable, FloorWire, committing};
 use crate::pace::compare;
-use crate::server::{BenchServer, ModelBehaviour};
+use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::Measurement;
 use crate::{ours, trace};
 
@@ -20,7 +20,10 @@ const LIMIT: f64 = 1.3;
 const RUNS: (usize, usize) = (1, 5);
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
-    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+    let server = BenchServer::start(
+        &setup.programs,
+        ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0, tool: BenchTool::Haul },
+    )?;
     Ok(vec![wall(setup, &server)?, syncs(setup, &server)?])
 }
 

@@ -9,7 +9,7 @@ use super::setup::Setup;
 use crate::child::alone;
 use crate::floor::{FloorWire, bare};
 use crate::pace::{FloorComparison, compare};
-use crate::server::{BenchServer, ModelBehaviour};
+use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::Measurement;
 use crate::{ours, trace};
 
@@ -42,7 +42,10 @@ fn over(setup: &Setup, wire: WireKind) -> Result<Vec<Measurement>> {
 
 /// The time per turn, the floor's and ours, in a run of this many turns.
 fn per_turn(setup: &Setup, wire: WireKind, turns: usize, rounds: usize) -> Result<FloorComparison> {
-    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns, text_bytes: 0, latency_ms: 0 })?;
+    let server = BenchServer::start(
+        &setup.programs,
+        ModelBehaviour { turns, text_bytes: 0, latency_ms: 0, tool: BenchTool::Haul },
+    )?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let compared = alone()?.block_on(async {
         let trace = trace::record_over(wire, turns, 0, dir.path()).await?;

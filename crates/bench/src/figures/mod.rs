@@ -6,6 +6,7 @@ mod cold;
 mod context;
 pub(crate) mod crowd;
 mod dialect;
+mod fanout;
 mod full;
 mod growth;
 mod idle;
@@ -17,6 +18,7 @@ mod page;
 mod peers;
 mod render;
 mod sandbox;
+mod served_memory;
 mod servers;
 pub(crate) mod setup;
 mod start;
@@ -50,6 +52,8 @@ pub const FIGURES: &[Figure] = &[
     ("mcp", mcp::measure),
     ("sandbox", sandbox::measure),
     ("servers", servers::measure),
+    ("fanout", fanout::measure),
+    ("served", served_memory::measure),
     ("peers", peers::measure),
     ("instructions", instructions::measure),
 ];

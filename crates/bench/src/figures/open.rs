@@ -13,7 +13,7 @@ use super::setup::Setup;
 use crate::child::alone;
 use crate::ours;
 use crate::pace::{FloorComparison, median};
-use crate::server::{BenchServer, ModelBehaviour};
+use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::Measurement;
 
 const RECORDS: u64 = 10_000;
@@ -24,8 +24,10 @@ const LIMIT_MS: f64 = 50.0;
 const KEY: &str = "long";
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
-    let server =
-        BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: 0 })?;
+    let server = BenchServer::start(
+        &setup.programs,
+        ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: 0, tool: BenchTool::Haul },
+    )?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let compared = alone()?.block_on(async {
         ours::run(&ours::agent(server.base_url(), dir.path(), Durability::Normal)?, KEY).await?;

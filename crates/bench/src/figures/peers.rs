@@ -11,7 +11,7 @@ use super::setup::Setup;
 use crate::child::alone;
 use crate::floor::{FloorWire, bare};
 use crate::pace::compare;
-use crate::server::{BenchServer, ModelBehaviour};
+use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::{Measurement, readable};
 use crate::trace;
 
@@ -34,7 +34,10 @@ fn line(setup: &Setup, (name, modules, program): (&str, &str, &str)) -> Result<M
     if !knows.is_ok_and(|output| output.status.success()) {
         return Ok(Measurement::noted(&figure, format!("not measured: not installed ({PYTHON} names another Python)")));
     }
-    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+    let server = BenchServer::start(
+        &setup.programs,
+        ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0, tool: BenchTool::Haul },
+    )?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let floor = alone()?.block_on(async {
         let trace = trace::record(TURNS, 0, dir.path()).await?;

@@ -8,7 +8,7 @@ use super::setup::Setup;
 use crate::child::alone;
 use crate::floor::{BatchTable, FloorWire, bare, committing};
 use crate::pace::compare;
-use crate::server::{BenchServer, ModelBehaviour};
+use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::Measurement;
 use crate::{ours, trace};
 
@@ -16,7 +16,10 @@ const TURNS: usize = 50;
 const LIMIT: f64 = 3.0;
 
 pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
-    let server = BenchServer::start(&setup.programs, ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0 })?;
+    let server = BenchServer::start(
+        &setup.programs,
+        ModelBehaviour { turns: TURNS, text_bytes: 0, latency_ms: 0, tool: BenchTool::Haul },
+    )?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     alone()?.block_on(async {
         let trace = trace::record(TURNS, 0, dir.path()).await?;

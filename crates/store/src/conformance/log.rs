@@ -56,6 +56,17 @@ pub(super) async fn reading_in_pages_gives_the_whole_journal(store: &Arc<dyn Sto
     Ok(())
 }
 
+pub(super) async fn the_last_records_of_many_sessions_are_read_at_once(store: &Arc<dyn Store>) -> CheckResult {
+    let mut first = open(store, 1, "one").await?;
+    open(store, 2, "two").await?;
+    append(store, &mut first, batch([sample::accepted("m", "hello")])).await?;
+    let ends = (store.head(session(1)).await?.seq, store.head(session(2)).await?.seq);
+    let asked = vec![session(2), session(9), session(1), session(2)];
+    same!(store.last_records(asked).await?, [ends.1, 0, ends.0, ends.1]);
+    same!(store.last_records(Vec::new()).await?, Vec::<u64>::new());
+    Ok(())
+}
+
 pub(super) async fn an_unknown_session_is_empty(store: &Arc<dyn Store>) -> CheckResult {
     same!(store.read(session(9), 0).await?, []);
     same!(store.head(session(9)).await?, Head::default());

@@ -71,6 +71,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         log::a_batch_is_read_back_as_it_was_sealed(store);
         log::reading_goes_on_from_any_record(store);
         log::reading_in_pages_gives_the_whole_journal(store);
+        log::the_last_records_of_many_sessions_are_read_at_once(store);
         log::an_unknown_session_is_empty(store);
         log::a_stale_writer_is_refused(store);
         log::a_refused_batch_leaves_nothing_behind(store);

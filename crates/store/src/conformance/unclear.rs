@@ -76,6 +76,9 @@ impl SessionLog for UncertainStore {
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read_before(session, before_seq, most)
     }
+    fn last_records(&self, sessions: Vec<SessionId>) -> BoxFuture<'_, Result<Vec<u64>, StoreError>> {
+        self.inner.last_records(sessions)
+    }
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         self.inner.head(session)
     }

@@ -173,6 +173,13 @@ impl SessionLog for SqliteStore {
         self.readers.with(move |reading| reading.records_before(session, before_seq, most))
     }
 
+    fn last_records(&self, sessions: Vec<SessionId>) -> BoxFuture<'_, Result<Vec<u64>, StoreError>> {
+        let last = move |reading: &readers::ReadSnapshot<'_>| -> Result<Vec<u64>, StoreError> {
+            sessions.iter().map(|session| Ok(reading.head(*session)?.seq)).collect()
+        };
+        self.readers.with(last)
+    }
+
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         self.readers.look_up(move |reading| reading.head(session))
     }

@@ -177,10 +177,8 @@ impl ReadSnapshot<'_> {
     }
 
     pub(super) fn records(&self, session: SessionId, after_seq: u64) -> Result<Vec<Envelope>, StoreError> {
-        let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
-        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)), usize::MAX)?;
+        let records = self.some_records(session, after_seq, usize::MAX)?;
         self.look_for_contents(session, after_seq)?;
-        records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }
 
@@ -192,8 +190,13 @@ impl ReadSnapshot<'_> {
         after_seq: u64,
         most_bytes: usize,
     ) -> Result<Vec<Envelope>, StoreError> {
-        let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND last > ?2 ORDER BY seq";
-        let mut records = self.decoded(session, sql, (session.0.as_bytes(), rows::integer(after_seq)), most_bytes)?;
+        // The first batch is the one with the next record, or the last of all: it is found through the index, so that the
+        // batches before it are not read.
+        let sql = "SELECT seq, last, hash, epoch, bytes FROM batches WHERE session = ?1 AND seq >= COALESCE(
+                       (SELECT seq FROM batches WHERE session = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1), 0
+                   ) AND last >= ?2 ORDER BY seq";
+        let next = rows::integer(after_seq.saturating_add(1));
+        let mut records = self.decoded(session, sql, (session.0.as_bytes(), next), most_bytes)?;
         records.retain(|envelope| envelope.seq > after_seq);
         Ok(records)
     }

@@ -91,6 +91,9 @@ impl SessionLog for Removing {
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.0.read_before(session, before, most)
     }
+    fn last_records(&self, sessions: Vec<SessionId>) -> BoxFuture<'_, Result<Vec<u64>, StoreError>> {
+        self.0.last_records(sessions)
+    }
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         self.0.head(session)
     }

@@ -165,6 +165,9 @@ impl SessionLog for Crashing {
     ) -> BoxFuture<'_, Result<Vec<Envelope>, StoreError>> {
         self.inner.read_before(session, before, most)
     }
+    fn last_records(&self, sessions: Vec<SessionId>) -> BoxFuture<'_, Result<Vec<u64>, StoreError>> {
+        self.inner.last_records(sessions)
+    }
     fn head(&self, session: SessionId) -> BoxFuture<'_, Result<Head, StoreError>> {
         self.inner.head(session)
     }
