@@ -20,9 +20,11 @@ mod html;
 mod keep_open;
 mod page;
 mod resuming;
+mod server_file;
 mod serving;
 mod state;
 
 pub use resuming::{ResumedRuns, resume_open_runs};
+pub use server_file::{RunningServer, ServerFile};
 pub use serving::{app, serve};
 pub use state::{HttpServer, ServiceLimits};

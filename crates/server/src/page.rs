@@ -15,11 +15,12 @@ use crate::state::HttpServer;
 /// The page's files by name, each compressed with gzip.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// The token of the address that `windlass serve` prints.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
+/// What lets a browser in: the token of the address that `windlass serve` prints, or the code of `windlass open`.
+#[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EntryQuery {
     token: Option<String>,
+    code: Option<String>,
 }
 
 /// The file that the address names.
@@ -34,8 +35,8 @@ struct AssetInAddress {
 
 /// The page
 ///
-/// With a token in the address, the browser gets a cookie in its place and is led to the address without it, so that the token is
-/// neither in its history nor in a bookmark.
+/// With a token or an entry code in the address, the browser gets a cookie in its place and is led to the address without it, so
+/// that neither is in its history or in a bookmark.
 #[utoipa::path(
     get,
     path = "/",
@@ -44,7 +45,7 @@ struct AssetInAddress {
     params(EntryQuery),
     responses(
         (status = 200, description = "The page", body = String, content_type = "text/html"),
-        (status = 303, description = "To the address without the token")
+        (status = 303, description = "To the address without token and code")
     )
 )]
 pub(crate) async fn index(
@@ -52,9 +53,16 @@ pub(crate) async fn index(
     headers: HeaderMap,
     Query(query): Query<EntryQuery>,
 ) -> Response {
-    let Some(token) = query.token else { return file("index.html", &headers) };
+    let cookie = match query {
+        EntryQuery { token: None, code: None } => return file("index.html", &headers),
+        EntryQuery { token: Some(token), .. } => state.access.holder_of(&token).and_then(|_| cookie_of(&token)),
+        EntryQuery { token: None, code: Some(code) } => {
+            let page = state.access.entry().and_then(|entry| entry.exchange(&code));
+            page.and_then(|page| cookie_of(page.expose()))
+        }
+    };
     let mut response = Redirect::to("/").into_response();
-    if let Some(cookie) = state.access.holder_of(&token).and_then(|_| cookie_of(&token)) {
+    if let Some(cookie) = cookie {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response

@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::access::check;
-use crate::api::{changes, controls, health, login, me, messages, records, sessions, settings, transfer, usage};
+use crate::api::{changes, controls, entry, health, login, me, messages, records, sessions, settings, transfer, usage};
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
@@ -26,6 +26,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(health::health))
         .routes(routes!(health::ready))
         .routes(routes!(login::login))
+        .routes(routes!(entry::issue))
         .routes(routes!(me::me))
         .routes(routes!(usage::usage))
         .routes(routes!(settings::models))

@@ -10,7 +10,7 @@ use windlass_store::{SessionRow, Store};
 use windlass_tools::Secrets;
 use windlass_vocab::{Attendance, SessionId};
 
-use crate::access::{Access, Caller};
+use crate::access::{Access, BrowserEntry, Caller};
 use crate::background::BackgroundTasks;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
@@ -72,6 +72,12 @@ impl HttpServer {
     ) -> Self {
         let (phase, _) = watch::channel(ServingPhase::Serving);
         Self { agents, access, limits, secrets, clock, folders, background: BackgroundTasks::default(), phase }
+    }
+
+    /// Returns the entry codes, if browsers come in by them.
+    #[must_use]
+    pub fn entry(&self) -> Option<&BrowserEntry> {
+        self.access.entry()
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {

@@ -5,11 +5,12 @@ use std::fmt;
 use windlass::door::FollowError;
 use windlass_machine::Force;
 use windlass_runtime::SessionActivity;
-use windlass_runtime::{CompactionUndo, StopOutcome, UndoError, UndoMode, UndoRequest};
+use windlass_runtime::{CompactionUndo, UndoError, UndoMode, UndoRequest};
 use windlass_sandbox::SandboxMode;
 use windlass_store::SessionRow;
-use windlass_vocab::{StopBy, Undoable};
+use windlass_vocab::Undoable;
 
+use super::chat_session::ChatSession as _;
 use super::conversation::{CompactionWish, Conversation};
 use super::slash::{self, SlashCommand};
 use super::{context, cost, models, permissions};
@@ -45,7 +46,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
             Ok(CommandFollowUp::Tell("New session started.\n".into()))
         }
         SlashCommand::Stop => {
-            let stopped = stop(talk).await?;
+            let stopped = talk.stop().await?;
             Ok(CommandFollowUp::Tell(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped))))
         }
         SlashCommand::Status => status(talk).await.map(CommandFollowUp::Tell),
@@ -80,14 +81,6 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
             Some(_) => Ok(CommandFollowUp::Follow),
             None => Ok(CommandFollowUp::Tell("nothing to retry: the last run did not end badly\n".into())),
         },
-    }
-}
-
-/// Stops the open run, ahead of queued messages, which are dropped (L8).
-pub(crate) async fn stop(talk: &mut Conversation) -> Result<StopOutcome, CommandError> {
-    match talk.live() {
-        Some(live) => Ok(live.session.stop(StopBy::Person).await.map_err(FollowError::from)?),
-        None => Ok(StopOutcome { runs: 0, dropped: 0 }),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use windlass_runtime::LiveSessions;
-use windlass_server::access::{Access, AccessToken, Caller, CallerRole, ServedHosts, TokenHolder};
-use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, resume_open_runs};
+use windlass_server::access::{Access, AccessToken, BrowserEntry, Caller, CallerRole, ServedHosts, TokenHolder};
+use windlass_server::{HttpServer, ResumedRuns, ServerFile, ServiceLimits, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -28,6 +28,35 @@ use crate::streams::{print, print_notice};
 const TOKEN_VARIABLE: &str = "WINDLASS_SERVE_TOKEN";
 
 pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> CommandResult {
+    run(data_dir, args, env, |started| print(&format!("{}\n", started.welcome(""))))
+}
+
+/// A server that listens.
+pub(super) struct StartedServer<'a> {
+    /// Where it listens.
+    pub(super) address: SocketAddr,
+    /// What lets a browser in without the token.
+    pub(super) entry: Option<&'a BrowserEntry>,
+    token: &'a AccessToken,
+    workspace: &'a Path,
+}
+
+impl StartedServer<'_> {
+    /// Says where the page is; `route` leads to a part of it.
+    pub(super) fn welcome(&self, route: &str) -> String {
+        let (address, token) = (self.address, self.token.expose());
+        let workspace = self.workspace.display();
+        format!("Open http://{address}/?token={token}{route}\nSessions work in {workspace}; Ctrl-C ends the server.")
+    }
+}
+
+/// Serves until a signal comes. `started` is called as soon as the server listens.
+pub(super) fn run(
+    data_dir: Option<PathBuf>,
+    args: &ServeArgs,
+    env: &Env,
+    started: impl FnOnce(&StartedServer<'_>) -> Result<(), CommandError>,
+) -> CommandResult {
     if args.common.json {
         return Err(CommandError::new(Exit::Usage, "serve prints no events; its clients read them: leave --json out"));
     }
@@ -51,7 +80,10 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
             demo_words: WORDS,
         };
         let holder = Caller { user: session::OWNER.to_owned(), role: CallerRole::Admin };
-        let access = Access::new(vec![TokenHolder::new(&token, holder)], ServedHosts::new(address, &args.host_name));
+        let entry_key = random_token()?;
+        let entry = BrowserEntry::new(&entry_key, holder.clone());
+        let access = Access::new(vec![TokenHolder::new(&token, holder)], ServedHosts::new(address, &args.host_name))
+            .with_entry(entry);
         let users = access.users();
         let folders = folders(&args.folder, &place)?;
         let secrets = scrubber(&known_secrets(env, None));
@@ -60,7 +92,13 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
         if let Some(told) = resumed(resume_open_runs(&state, &users).await?) {
             print_notice(&told);
         }
-        print(&format!("{}\n", welcome(address, &token, &place)))?;
+        let file = server_file(&place, address, &entry_key);
+        started(&StartedServer { address, entry: state.entry(), token: &token, workspace: &place.workspace })?;
+        let stopping = async move {
+            stopping.await;
+            // A server that is about to end is found no more.
+            drop(file);
+        };
         let served = windlass_server::serve(listener, Arc::clone(&state), stopping).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
@@ -85,8 +123,7 @@ fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
             let text = format!("{origin}: {error}; `openssl rand -hex 32` makes a good one");
             CommandError::new(Exit::Usage, text)
         }),
-        None if args.address.ip().is_loopback() => AccessToken::random()
-            .map_err(|error| CommandError::new(Exit::Failed, format!("no random token can be made: {error}"))),
+        None if args.address.ip().is_loopback() => random_token(),
         None => {
             let text = format!(
                 "{} can be reached from other machines: give a token with --token-file or {TOKEN_VARIABLE}",
@@ -95,6 +132,11 @@ fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
             Err(CommandError::new(Exit::Usage, text))
         }
     }
+}
+
+fn random_token() -> Result<AccessToken, CommandError> {
+    AccessToken::random()
+        .map_err(|error| CommandError::new(Exit::Failed, format!("no random token can be made: {error}")))
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
@@ -130,12 +172,19 @@ fn resumed(runs: ResumedRuns) -> Option<String> {
     (!told.is_empty()).then(|| format!("windlass: runs that were open: {}", told.join(", ")))
 }
 
-fn welcome(address: SocketAddr, token: &AccessToken, place: &PlaceSettings) -> String {
-    format!(
-        "Open http://{address}/?token={}\nSessions work in {}; Ctrl-C ends the server.",
-        token.expose(),
-        place.workspace.display()
-    )
+/// Writes the file by which `windlass open` finds this server; says so where it will not.
+fn server_file(place: &PlaceSettings, address: SocketAddr, entry_key: &AccessToken) -> Option<ServerFile> {
+    match ServerFile::claim(&place.data_dir.value, address, entry_key) {
+        Ok(Some(file)) => Some(file),
+        Ok(None) => {
+            print_notice("windlass: another server of this data folder runs; `windlass open` leads to that one");
+            None
+        }
+        Err(error) => {
+            print_notice(&format!("windlass: `windlass open` will not find this server: {error}"));
+            None
+        }
+    }
 }
 
 /// Waits for Ctrl-C, SIGTERM or SIGHUP. They are noticed from the call on, before anything is awaited.

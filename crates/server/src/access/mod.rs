@@ -5,6 +5,7 @@
 //! this machine) and a foreign `Origin`, finds whose token came with the request, in `Authorization: Bearer` or in the
 //! page's cookie, and leaves the [`Caller`] for the route. A route that takes [`SignedIn`] refuses those without a token.
 
+mod entry;
 mod hosts;
 mod token;
 
@@ -16,6 +17,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+pub use self::entry::{BrowserEntry, EntryPurpose};
 pub use self::hosts::ServedHosts;
 pub use self::token::{AccessToken, TokenError, TokenHolder};
 use crate::error::{ApiError, ErrorKind};
@@ -54,19 +56,31 @@ impl Caller {
 pub struct Access {
     holders: Vec<TokenHolder>,
     hosts: ServedHosts,
+    entry: Option<BrowserEntry>,
 }
 
 impl Access {
     /// Returns the access rules of a server at these hosts, for the holders of these tokens.
     #[must_use]
     pub fn new(holders: Vec<TokenHolder>, hosts: ServedHosts) -> Self {
-        Self { holders, hosts }
+        Self { holders, hosts, entry: None }
+    }
+
+    /// Also lets in browsers with entry codes.
+    #[must_use]
+    pub fn with_entry(self, entry: BrowserEntry) -> Self {
+        Self { entry: Some(entry), ..self }
+    }
+
+    /// Returns the entry codes, if browsers come in by them.
+    pub(crate) fn entry(&self) -> Option<&BrowserEntry> {
+        self.entry.as_ref()
     }
 
     /// Returns whose token this is. Every token is compared, each in constant time.
     pub(crate) fn holder_of(&self, token: &str) -> Option<Caller> {
         let sent = token::TokenHash::of(token);
-        let mut found = None;
+        let mut found = self.entry.as_ref().and_then(|entry| entry.holder_of(&sent));
         for holder in &self.holders {
             if holder.has(&sent) {
                 found = Some(holder.caller.clone());
@@ -135,7 +149,8 @@ pub(crate) fn cookie_of(token: &str) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict")).ok()
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// Returns the token of the `Authorization` header.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
