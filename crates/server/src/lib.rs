@@ -25,6 +25,6 @@ mod serving;
 mod state;
 
 pub use resuming::{ResumedRuns, resume_open_runs};
-pub use server_file::{RunningServer, ServerFile};
+pub use server_file::{RunningServer, RunningServerFile};
 pub use serving::{app, serve};
 pub use state::{HttpServer, ServiceLimits};

@@ -1,6 +1,6 @@
 //! The file by which a running server is found: `server.json` in the data folder, which only its owner can read.
 //!
-//! The protocol: a server claims the file while it listens ([`ServerFile::claim`]) and removes it when it stops. It holds a
+//! The protocol: a server claims the file while it listens ([`RunningServerFile::claim`]) and removes it when it stops. It holds a
 //! lock of the operating system on the file all the time, which ends with its process however that ends: a file that nobody
 //! has locked was left behind, and is not believed ([`RunningServer::find`]). A process id would not tell that, since another
 //! process may have got the same one.
@@ -75,13 +75,13 @@ impl RunningServer {
 
 /// The file of this process's server. It is removed when this is dropped.
 #[derive(Debug)]
-pub struct ServerFile {
+pub struct RunningServerFile {
     path: PathBuf,
     /// Keeps the lock.
     _file: File,
 }
 
-impl ServerFile {
+impl RunningServerFile {
     /// Writes the file; `None` if another server of this data folder has it.
     pub fn claim(data_dir: &Path, address: SocketAddr, entry_key: &AccessToken) -> io::Result<Option<Self>> {
         let path = data_dir.join(NAME);
@@ -117,7 +117,7 @@ impl ServerFile {
     }
 }
 
-impl Drop for ServerFile {
+impl Drop for RunningServerFile {
     fn drop(&mut self) {
         // The lock is still held here. A file that stays behind is not believed.
         let _ = std::fs::remove_file(&self.path);
@@ -144,7 +144,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
-    use super::{NAME, RunningServer, ServerFile};
+    use super::{NAME, RunningServer, RunningServerFile};
     use crate::access::AccessToken;
 
     // proves W3: a server is found while it runs, by its owner only, and one of two
@@ -153,10 +153,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (key, other) = (AccessToken::random().unwrap(), AccessToken::random().unwrap());
         assert!(RunningServer::find(folder.path()).unwrap().is_none());
-        let file = ServerFile::claim(folder.path(), "0.0.0.0:7700".parse().unwrap(), &key).unwrap().expect("free");
+        let file =
+            RunningServerFile::claim(folder.path(), "0.0.0.0:7700".parse().unwrap(), &key).unwrap().expect("free");
         let mode = fs::metadata(folder.path().join(NAME)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert!(ServerFile::claim(folder.path(), "127.0.0.1:1".parse().unwrap(), &other).unwrap().is_none());
+        assert!(RunningServerFile::claim(folder.path(), "127.0.0.1:1".parse().unwrap(), &other).unwrap().is_none());
         let found = RunningServer::find(folder.path()).unwrap().expect("it runs");
         assert_eq!((found.address.to_string().as_str(), found.process), ("127.0.0.1:7700", std::process::id()));
         assert_eq!(found.entry_key(), key.expose());
@@ -176,7 +177,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         assert!(RunningServer::find(folder.path()).unwrap().is_none());
         let key = AccessToken::random().unwrap();
-        let _file = ServerFile::claim(folder.path(), "[::]:7700".parse().unwrap(), &key).unwrap().expect("free");
+        let _file = RunningServerFile::claim(folder.path(), "[::]:7700".parse().unwrap(), &key).unwrap().expect("free");
         assert_eq!(RunningServer::find(folder.path()).unwrap().expect("it runs").address.to_string(), "[::1]:7700");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }

@@ -17,7 +17,7 @@ use windlass_vocab::{Delta, DeltaBody, Envelope, Event, QuestionId, SessionId};
 use super::activity::RemoteActivity;
 use super::event_lines::{EventLines, SentEvent};
 use super::requests::of_session;
-use crate::remote_server::{ServerClient, ServerError};
+use crate::remote_server::{RemoteClient, RemoteError};
 
 /// The longest event.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -38,7 +38,7 @@ pub(super) enum FeedItem {
     /// It is back.
     Back,
     /// The server refuses; nothing more comes.
-    Refused(ServerError),
+    Refused(RemoteError),
 }
 
 /// The events of a session.
@@ -59,7 +59,7 @@ impl Drop for EventFeed {
 
 impl EventFeed {
     /// Follows a session from the record after `after` on. `activity` is what it does there.
-    pub(super) fn start(client: ServerClient, session: SessionId, after: u64, activity: RemoteActivity) -> Self {
+    pub(super) fn start(client: RemoteClient, session: SessionId, after: u64, activity: RemoteActivity) -> Self {
         let (sender, items) = mpsc::unbounded_channel();
         let (asked, questions) = watch::channel(activity.open_questions());
         let unread = Arc::<AtomicUsize>::default();
@@ -92,7 +92,7 @@ impl EventFeed {
 
 /// Reads the events in a task of its own.
 struct FeedReader {
-    client: ServerClient,
+    client: RemoteClient,
     session: SessionId,
     /// The last record passed on.
     after: u64,
@@ -105,10 +105,10 @@ struct FeedReader {
 }
 
 /// Why a connection ended.
-enum ConnectionEnd {
+enum EventsEnd {
     /// It may work again.
     Lost(String),
-    Refused(ServerError),
+    Refused(RemoteError),
     /// Nobody reads the feed any more.
     Unread,
 }
@@ -129,12 +129,12 @@ impl FeedReader {
         loop {
             let before = self.after;
             let reason = match self.connection(&mut contact).await {
-                ConnectionEnd::Lost(reason) => reason,
-                ConnectionEnd::Refused(error) => {
+                EventsEnd::Lost(reason) => reason,
+                EventsEnd::Refused(error) => {
                     let _ = self.pass_on(FeedItem::Refused(error));
                     return;
                 }
-                ConnectionEnd::Unread => return,
+                EventsEnd::Unread => return,
             };
             if contact == Contact::Kept {
                 contact = Contact::Lost;
@@ -153,26 +153,26 @@ impl FeedReader {
     }
 
     /// Reads one connection to its end.
-    async fn connection(&mut self, contact: &mut Contact) -> ConnectionEnd {
+    async fn connection(&mut self, contact: &mut Contact) -> EventsEnd {
         let path = of_session(self.session, "/events");
         let mut response = match self.client.events(&path, self.after).await {
             Ok(response) => response,
-            Err(error) if error.may_pass() => return ConnectionEnd::Lost(error.to_string()),
-            Err(error) => return ConnectionEnd::Refused(error),
+            Err(error) if error.may_pass() => return EventsEnd::Lost(error.to_string()),
+            Err(error) => return EventsEnd::Refused(error),
         };
         if std::mem::replace(contact, Contact::Kept) == Contact::Lost && self.pass_on(FeedItem::Back).is_err() {
-            return ConnectionEnd::Unread;
+            return EventsEnd::Unread;
         }
         let mut lines = EventLines::new(LONGEST);
         loop {
             let bytes = match tokio::time::timeout(SILENCE, response.chunk()).await {
                 Ok(Ok(Some(bytes))) => bytes,
-                Ok(Ok(None)) => return ConnectionEnd::Lost("the server closed the connection".to_owned()),
-                Ok(Err(_)) => return ConnectionEnd::Lost("the connection broke".to_owned()),
-                Err(_) => return ConnectionEnd::Lost("the server is silent".to_owned()),
+                Ok(Ok(None)) => return EventsEnd::Lost("the server closed the connection".to_owned()),
+                Ok(Err(_)) => return EventsEnd::Lost("the connection broke".to_owned()),
+                Err(_) => return EventsEnd::Lost("the server is silent".to_owned()),
             };
             let Ok(events) = lines.push(&bytes) else {
-                return ConnectionEnd::Refused(self.client.not_windlass());
+                return EventsEnd::Refused(self.client.not_windlass());
             };
             for event in events {
                 if let Some(end) = self.event(&event) {
@@ -183,15 +183,15 @@ impl FeedReader {
     }
 
     /// Passes on an event; returns the end of the connection if it is none to go on after.
-    fn event(&mut self, event: &SentEvent) -> Option<ConnectionEnd> {
+    fn event(&mut self, event: &SentEvent) -> Option<EventsEnd> {
         if event.name == "error" {
             // The server can't read the session now.
-            return Some(ConnectionEnd::Lost("the server can't read the session".to_owned()));
+            return Some(EventsEnd::Lost("the server can't read the session".to_owned()));
         }
         let event = match Envelope::decode(&event.data) {
             Ok(envelope) if envelope.seq <= self.after => return None,
             Ok(envelope) if envelope.seq != self.after + 1 => {
-                return Some(ConnectionEnd::Lost("a record is missing".to_owned()));
+                return Some(EventsEnd::Lost("a record is missing".to_owned()));
             }
             Ok(envelope) => {
                 self.after = envelope.seq;
@@ -210,7 +210,7 @@ impl FeedReader {
                 Err(_) => return None,
             },
         };
-        self.pass_on(FeedItem::Event(event)).is_err().then_some(ConnectionEnd::Unread)
+        self.pass_on(FeedItem::Event(event)).is_err().then_some(EventsEnd::Unread)
     }
 
     /// Passes on an item; an error means that nobody reads any more.

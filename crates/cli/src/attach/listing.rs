@@ -4,7 +4,7 @@ use super::replies::session_lines;
 use super::requests::sessions;
 use crate::error::CommandError;
 use crate::output::harmless_json;
-use crate::remote_server::ServerClient;
+use crate::remote_server::RemoteClient;
 
 /// How the list is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum ListFormat {
 }
 
 /// Returns the sessions, one per line.
-pub(crate) async fn list(client: &ServerClient, format: ListFormat) -> Result<String, CommandError> {
+pub(crate) async fn list(client: &RemoteClient, format: ListFormat) -> Result<String, CommandError> {
     let found = sessions(client, None).await?;
     Ok(match format {
         ListFormat::Lines => session_lines(found.iter().map(|(session, _)| session), None),

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use tokio::signal::unix::{SignalKind, signal};
 use windlass::Event;
 use windlass_narrate::preview_text;
 use windlass_runtime::{SendOutcome, SessionActivity};
@@ -23,6 +24,7 @@ type View = RunView<StandardStream, StandardStream>;
 /// Sends a message and follows its run to the end, whose exit code is returned. Ctrl-C stops the run.
 pub(crate) async fn send_one(mut talk: RemoteSession, text: &str, mut view: View) -> CommandResult {
     let _ends = interrupts::set_action(OnInterrupt::CommandEnds(Exit::Cancelled));
+    let mut stops = signal(SignalKind::interrupt()).map_err(|error| CommandError::output(&error))?;
     let mut ours = match talk.say(text, Vec::new()).await? {
         (SendOutcome::TakenUp(run) | SendOutcome::Known(run), _) => RunOfMessage::Known(run),
         (SendOutcome::Queued, _) => RunOfMessage::None,
@@ -31,7 +33,7 @@ pub(crate) async fn send_one(mut talk: RemoteSession, text: &str, mut view: View
     loop {
         let news = tokio::select! {
             biased;
-            _ = tokio::signal::ctrl_c() => {
+            _ = stops.recv() => {
                 talk.stop_run().await?;
                 continue;
             }

@@ -3,19 +3,19 @@
 use windlass_machine::Force;
 use windlass_vocab::{Record, Undoable};
 
-use super::remote_session::{Empty, RemoteSession};
+use super::remote_session::{NoContent, RemoteSession};
 use super::replies::{about, model_lines, rule_lines, session_lines, undo_lines};
 use super::requests::{
-    ChainListing, ForkPlace, ListedSession, SettingsInUse, StartedRun, UndoResult, UndoWish, of_session, session,
-    sessions,
+    RemoteChain, RemoteForkPlace, RemoteRun, RemoteSettings, RemoteSummary, RemoteUndo, RemoteUndoWish, of_session,
+    session, sessions,
 };
-use crate::chat::performing::CommandFollowUp;
+use crate::chat::follow_up::CommandFollowUp;
 use crate::chat::slash::{self, SlashCommand};
 use crate::chat::{context, cost, permissions};
 use crate::error::CommandError;
 use crate::output::harmless_line;
 use crate::output::wording::stopped_runs;
-use crate::remote_server::ServerError;
+use crate::remote_server::RemoteError;
 
 /// Most sessions listed: more would fill the screen.
 const LISTED: usize = 20;
@@ -30,7 +30,7 @@ pub(super) async fn perform(talk: &mut RemoteSession, command: SlashCommand) -> 
     }
 }
 
-async fn performed(talk: &mut RemoteSession, command: SlashCommand) -> Result<CommandFollowUp, ServerError> {
+async fn performed(talk: &mut RemoteSession, command: SlashCommand) -> Result<CommandFollowUp, RemoteError> {
     let told = match command {
         SlashCommand::Quit => return Ok(CommandFollowUp::Leave),
         SlashCommand::Thinking => return Ok(CommandFollowUp::TurnThinking),
@@ -48,7 +48,7 @@ async fn performed(talk: &mut RemoteSession, command: SlashCommand) -> Result<Co
         SlashCommand::Help => slash::help(),
         SlashCommand::Status => status(talk).await?,
         SlashCommand::Permissions => {
-            let settings: SettingsInUse = talk.client.get("api/settings", &[]).await?;
+            let settings: RemoteSettings = talk.client.get("api/settings", &[]).await?;
             rule_lines(&settings, &permissions::grants(&talk.records().await?))
         }
         SlashCommand::Cost => cost_lines(talk).await?,
@@ -58,7 +58,7 @@ async fn performed(talk: &mut RemoteSession, command: SlashCommand) -> Result<Co
         }
         SlashCommand::Compact => compact(talk).await?,
         SlashCommand::UndoCompaction => "a server does not take this back: /fork goes on before it\n".to_owned(),
-        SlashCommand::Model(None) => model_lines(&talk.client.get::<ChainListing>("api/models", &[]).await?),
+        SlashCommand::Model(None) => model_lines(&talk.client.get::<RemoteChain>("api/models", &[]).await?),
         SlashCommand::Model(Some(_)) => {
             "the server's settings choose the model; /model lists what they name\n".to_owned()
         }
@@ -68,9 +68,9 @@ async fn performed(talk: &mut RemoteSession, command: SlashCommand) -> Result<Co
     Ok(CommandFollowUp::Tell(told))
 }
 
-async fn status(talk: &RemoteSession) -> Result<String, ServerError> {
-    let settings: SettingsInUse = talk.client.get("api/settings", &[]).await?;
-    let now: Option<ListedSession> = match talk.id() {
+async fn status(talk: &RemoteSession) -> Result<String, RemoteError> {
+    let settings: RemoteSettings = talk.client.get("api/settings", &[]).await?;
+    let now: Option<RemoteSummary> = match talk.id() {
         Some(id) => Some(talk.client.get(&of_session(id, ""), &[]).await?),
         None => None,
     };
@@ -89,7 +89,7 @@ async fn status(talk: &RemoteSession) -> Result<String, ServerError> {
 }
 
 /// What the session cost, and the limits of its last run.
-async fn cost_lines(talk: &RemoteSession) -> Result<String, ServerError> {
+async fn cost_lines(talk: &RemoteSession) -> Result<String, RemoteError> {
     let records = talk.records().await?;
     let policy = records.iter().rev().find_map(|envelope| match &envelope.record {
         Record::RunStarted(started) => Some(started.policy.clone()),
@@ -98,13 +98,13 @@ async fn cost_lines(talk: &RemoteSession) -> Result<String, ServerError> {
     Ok(policy.map_or_else(|| NOTHING_YET.to_owned(), |policy| cost::report(&records, &policy)))
 }
 
-async fn compact(talk: &RemoteSession) -> Result<String, ServerError> {
+async fn compact(talk: &RemoteSession) -> Result<String, RemoteError> {
     let Some(id) = talk.id() else { return Ok(NOTHING_YET.to_owned()) };
-    talk.client.post::<()>(&of_session(id, "/compact"), &Empty {}).await?;
+    talk.client.post::<()>(&of_session(id, "/compact"), &NoContent {}).await?;
     Ok("the conversation so far is summarised before your next message is answered\n".to_owned())
 }
 
-async fn list(talk: &RemoteSession) -> Result<String, ServerError> {
+async fn list(talk: &RemoteSession) -> Result<String, RemoteError> {
     let found = sessions(&talk.client, None).await?;
     if found.is_empty() {
         return Ok("there is no session yet\n".to_owned());
@@ -116,7 +116,7 @@ async fn list(talk: &RemoteSession) -> Result<String, ServerError> {
     Ok(text + "/sessions KEY goes to one of them\n")
 }
 
-async fn go_to(talk: &mut RemoteSession, key: &str) -> Result<CommandFollowUp, ServerError> {
+async fn go_to(talk: &mut RemoteSession, key: &str) -> Result<CommandFollowUp, RemoteError> {
     let Some(found) = session(&talk.client, key).await? else {
         let text = format!("there is no session `{}`; /sessions lists them\n", harmless_line(key));
         return Ok(CommandFollowUp::Tell(text));
@@ -124,29 +124,29 @@ async fn go_to(talk: &mut RemoteSession, key: &str) -> Result<CommandFollowUp, S
     Ok(moved(talk, found))
 }
 
-async fn fork(talk: &mut RemoteSession, at: Option<u64>) -> Result<CommandFollowUp, ServerError> {
+async fn fork(talk: &mut RemoteSession, at: Option<u64>) -> Result<CommandFollowUp, RemoteError> {
     let Some(id) = talk.id() else { return Ok(CommandFollowUp::Tell(NOTHING_YET.to_owned())) };
-    let forked: ListedSession = talk.client.post(&of_session(id, "/fork"), &ForkPlace { at }).await?;
+    let forked: RemoteSummary = talk.client.post(&of_session(id, "/fork"), &RemoteForkPlace { at }).await?;
     Ok(moved(talk, forked))
 }
 
-fn moved(talk: &mut RemoteSession, session: ListedSession) -> CommandFollowUp {
+fn moved(talk: &mut RemoteSession, session: RemoteSummary) -> CommandFollowUp {
     let text = format!("session {}: {}\n", harmless_line(&session.key), about(&session));
     talk.go_to(Some(session));
     CommandFollowUp::Moved(text)
 }
 
-async fn undo(talk: &RemoteSession, call: Option<Undoable>, force: Force) -> Result<String, ServerError> {
+async fn undo(talk: &RemoteSession, call: Option<Undoable>, force: Force) -> Result<String, RemoteError> {
     let Some(id) = talk.id() else { return Ok(NOTHING_YET.to_owned()) };
-    let wish = UndoWish { call, force: force == Force::Yes };
-    let done: UndoResult = talk.client.post(&of_session(id, "/undo"), &wish).await?;
+    let wish = RemoteUndoWish { call, force: force == Force::Yes };
+    let done: RemoteUndo = talk.client.post(&of_session(id, "/undo"), &wish).await?;
     Ok(undo_lines(&done))
 }
 
-async fn retry(talk: &mut RemoteSession) -> Result<CommandFollowUp, ServerError> {
+async fn retry(talk: &mut RemoteSession) -> Result<CommandFollowUp, RemoteError> {
     let Some(id) = talk.id() else { return Ok(CommandFollowUp::Tell(NOTHING_YET.to_owned())) };
     talk.follow().await?;
-    let started: StartedRun = talk.client.post(&of_session(id, "/retry"), &Empty {}).await?;
+    let started: RemoteRun = talk.client.post(&of_session(id, "/retry"), &NoContent {}).await?;
     talk.activity.begun(started.run);
     Ok(CommandFollowUp::Follow)
 }

@@ -18,19 +18,19 @@ use super::activity::RemoteActivity;
 use super::feed::{EventFeed, FeedItem};
 use super::remote_commands;
 use super::requests::{
-    AcceptedMessage, ListedSession, Me, NewMessage, NewSession, SentFile, StoppedRuns, last_records, of_session,
+    MessageReply, RemoteCaller, RemoteFile, RemoteMessage, RemoteNewSession, RemoteStop, RemoteSummary, last_records,
+    of_session,
 };
-use crate::chat::chat_session::{ChatSession, MessageSender, OpenWork, SessionNews, TakenUpSession};
-use crate::chat::edit::EditedCall;
+use crate::chat::chat_session::{ChatSession, EditedCall, MessageSender, OpenWork, SessionNews, TakenUpSession};
+use crate::chat::follow_up::CommandFollowUp;
 use crate::chat::mentions::{self, AttachingLine, LineAttachments};
-use crate::chat::performing::CommandFollowUp;
 use crate::chat::requested;
 use crate::chat::slash::SlashCommand;
 use crate::chat::title::title;
 use crate::commands::recall::is_of_call;
 use crate::error::CommandError;
 use crate::output::{harmless_line, harmless_lines, quoted, short_line};
-use crate::remote_server::{RefusalKind, ServerClient, ServerError};
+use crate::remote_server::{RefusalKind, RemoteClient, RemoteError};
 use crate::screen::{TerminalLook, wrapped_lines};
 
 /// How often a request that may pass is sent again, and after how long first.
@@ -52,8 +52,8 @@ pub(crate) struct LocalPlace {
 
 /// A session of a server, or the one that the first message will begin.
 pub(crate) struct RemoteSession {
-    pub(super) client: ServerClient,
-    pub(super) session: Option<ListedSession>,
+    pub(super) client: RemoteClient,
+    pub(super) session: Option<RemoteSummary>,
     pub(super) activity: RemoteActivity,
     place: LocalPlace,
     feed: Option<EventFeed>,
@@ -66,11 +66,13 @@ pub(crate) struct RemoteSession {
     unanswered: Option<(String, MessageId)>,
     /// News that was taken from the feed before its turn.
     waiting: VecDeque<FeedItem>,
+    /// Since when nothing but a queued message of ours keeps the session from being idle.
+    queue_since: Option<tokio::time::Instant>,
     begun: Instant,
 }
 
 impl RemoteSession {
-    pub(crate) fn new(client: ServerClient, session: Option<ListedSession>, place: LocalPlace) -> Self {
+    pub(crate) fn new(client: RemoteClient, session: Option<RemoteSummary>, place: LocalPlace) -> Self {
         Self {
             client,
             session,
@@ -82,6 +84,7 @@ impl RemoteSession {
             sent: BTreeSet::new(),
             unanswered: None,
             waiting: VecDeque::new(),
+            queue_since: None,
             begun: Instant::now(),
         }
     }
@@ -97,7 +100,7 @@ impl RemoteSession {
     }
 
     /// Goes to another session, or to none yet.
-    pub(super) fn go_to(&mut self, session: Option<ListedSession>) {
+    pub(super) fn go_to(&mut self, session: Option<RemoteSummary>) {
         self.let_go();
         self.session = session;
     }
@@ -108,7 +111,7 @@ impl RemoteSession {
     }
 
     /// Returns all records of the session.
-    pub(super) async fn records(&self) -> Result<Vec<Envelope>, ServerError> {
+    pub(super) async fn records(&self) -> Result<Vec<Envelope>, RemoteError> {
         match self.id() {
             Some(id) => last_records(&self.client, id, |_| false).await,
             None => Ok(Vec::new()),
@@ -116,12 +119,12 @@ impl RemoteSession {
     }
 
     /// Returns the records from the start of the last run on, at least.
-    async fn records_of_last_run(&self, id: SessionId) -> Result<Vec<Envelope>, ServerError> {
+    async fn records_of_last_run(&self, id: SessionId) -> Result<Vec<Envelope>, RemoteError> {
         last_records(&self.client, id, |envelope| matches!(envelope.record, Record::RunStarted(_))).await
     }
 
     /// Begins to follow the session, if it is not followed.
-    pub(super) async fn follow(&mut self) -> Result<(), ServerError> {
+    pub(super) async fn follow(&mut self) -> Result<(), RemoteError> {
         let Some(id) = self.id() else { return Ok(()) };
         if self.feed.is_none() {
             self.read(id).await?;
@@ -131,7 +134,7 @@ impl RemoteSession {
     }
 
     /// Reads where the session is.
-    async fn read(&mut self, id: SessionId) -> Result<Vec<Envelope>, ServerError> {
+    async fn read(&mut self, id: SessionId) -> Result<Vec<Envelope>, RemoteError> {
         let records = self.records_of_last_run(id).await?;
         let mut activity = RemoteActivity::default();
         records.iter().for_each(|envelope| activity.record(envelope));
@@ -142,13 +145,13 @@ impl RemoteSession {
     }
 
     /// Begins a session on the server, if there is none.
-    async fn ensure_session(&mut self, text: &str) -> Result<SessionId, ServerError> {
+    async fn ensure_session(&mut self, text: &str) -> Result<SessionId, RemoteError> {
         if let Some(id) = self.id() {
             return Ok(id);
         }
         let title = title(text);
         let title = Some(title.as_str()).filter(|title| !title.is_empty() && !title.chars().any(char::is_control));
-        let made: ListedSession = self.client.post("api/sessions", &NewSession { title }).await?;
+        let made: RemoteSummary = self.client.post("api/sessions", &RemoteNewSession { title }).await?;
         let id = made.id;
         self.session = Some(made);
         Ok(id)
@@ -159,8 +162,8 @@ impl RemoteSession {
         &self,
         id: SessionId,
         key: &MessageId,
-        message: &NewMessage<'_>,
-    ) -> Result<AcceptedMessage, ServerError> {
+        message: &RemoteMessage<'_>,
+    ) -> Result<MessageReply, RemoteError> {
         let (path, MessageId(key)) = (of_session(id, "/messages"), key);
         let mut pause = FIRST_PAUSE;
         for _ in 1..ATTEMPTS {
@@ -179,8 +182,8 @@ impl RemoteSession {
     pub(super) async fn say(
         &mut self,
         text: &str,
-        files: Vec<SentFile>,
-    ) -> Result<(SendOutcome, MessageId), ServerError> {
+        files: Vec<RemoteFile>,
+    ) -> Result<(SendOutcome, MessageId), RemoteError> {
         let id = self.ensure_session(text).await?;
         self.follow().await?;
         let message = match self.unanswered.take() {
@@ -188,8 +191,8 @@ impl RemoteSession {
             Some(_) | None => MessageId(uuid::Uuid::now_v7().to_string()),
         };
         self.sent.insert(message.clone());
-        let accepted = self.deliver(id, &message, &NewMessage { text, files }).await;
-        if accepted.as_ref().is_err_and(ServerError::may_pass) {
+        let accepted = self.deliver(id, &message, &RemoteMessage { text, files }).await;
+        if accepted.as_ref().is_err_and(RemoteError::may_pass) {
             self.unanswered = Some((text.to_owned(), message.clone()));
         }
         Ok(match accepted?.run {
@@ -205,9 +208,9 @@ impl RemoteSession {
     }
 
     /// Stops the run.
-    pub(super) async fn stop_run(&mut self) -> Result<StopOutcome, ServerError> {
+    pub(super) async fn stop_run(&mut self) -> Result<StopOutcome, RemoteError> {
         let Some(id) = self.id() else { return Ok(StopOutcome { runs: 0, dropped: 0 }) };
-        let stopped: StoppedRuns = self.client.post(&of_session(id, "/stop"), &Empty {}).await?;
+        let stopped: RemoteStop = self.client.post(&of_session(id, "/stop"), &NoContent {}).await?;
         self.activity.drop_queued();
         Ok(StopOutcome { runs: stopped.runs, dropped: stopped.dropped })
     }
@@ -250,12 +253,14 @@ impl RemoteSession {
         if let Some(item) = self.waiting.pop_front() {
             return Some(item);
         }
-        let waits_for_queue = self.activity.waits_for_queue();
         let feed = self.feed.as_mut()?;
-        if !waits_for_queue {
+        if !self.activity.waits_for_queue() {
+            self.queue_since = None;
             return feed.next().await;
         }
-        match tokio::time::timeout(QUEUE_LIMIT, feed.next()).await {
+        // This future is dropped and made again all the time, so the limit is a moment, not a while.
+        let until = *self.queue_since.get_or_insert_with(tokio::time::Instant::now) + QUEUE_LIMIT;
+        match tokio::time::timeout_at(until, feed.next()).await {
             Ok(item) => item,
             Err(_) => {
                 self.activity.drop_queued();
@@ -267,7 +272,7 @@ impl RemoteSession {
 
 /// A body without content.
 #[derive(serde::Serialize)]
-pub(super) struct Empty {}
+pub(super) struct NoContent {}
 
 /// Returns the calls of the last run and the questions about them.
 fn calls_of_last_run(records: &[Envelope]) -> Vec<Record> {
@@ -300,7 +305,7 @@ impl ChatSession for RemoteSession {
     fn warm_up(&self) {}
 
     async fn banner(&self, look: TerminalLook) -> Result<String, CommandError> {
-        let me: Me = self.client.get("api/me", &[]).await?;
+        let me: RemoteCaller = self.client.get("api/me", &[]).await?;
         let dot = look.glyphs.dot();
         let model = me.model.as_deref().unwrap_or("the demo model");
         let folder = self.session.as_ref().and_then(|session| session.folder.as_deref());
@@ -414,7 +419,7 @@ impl ChatSession for RemoteSession {
         text: String,
         attached: LineAttachments,
     ) -> Result<(SendOutcome, MessageId), CommandError> {
-        let read = attached.paths.iter().map(|path| SentFile::read(path));
+        let read = attached.paths.iter().map(|path| RemoteFile::read(path));
         let files = read.collect::<std::io::Result<Vec<_>>>().map_err(|error| CommandError::output(&error))?;
         Ok(self.say(&text, files).await?)
     }

@@ -11,9 +11,8 @@ use windlass_vocab::{
     Answer, CallId, CallRequested, Envelope, Json, MessageId, QuestionAnswered, QuestionAsked, QuestionId,
 };
 
-use super::edit::EditedCall;
+use super::follow_up::CommandFollowUp;
 use super::mentions::{AttachingLine, LineAttachments};
-use super::performing::CommandFollowUp;
 use super::slash::SlashCommand;
 use crate::error::CommandError;
 use crate::screen::TerminalLook;
@@ -38,6 +37,14 @@ pub(crate) enum MessageSender {
     Here,
     /// Somebody else.
     Elsewhere,
+}
+
+/// A call with the arguments that a person wrote.
+pub(crate) struct EditedCall {
+    /// The arguments that the call would run with.
+    pub(crate) arguments: Json,
+    /// Preview of the effects of the call.
+    pub(crate) preview: String,
 }
 
 /// A session as it is when a chat takes it up.

@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus};
 use serde_json::{Map, Value};
 use windlass_vocab::{Json, QuestionAsked, QuestionKind};
 
-use super::chat_session::ChatSession;
+use super::chat_session::{ChatSession, EditedCall};
 use super::line::{PromptLine, joined};
 use super::terminal::Terminal;
 use crate::error::CommandError;
@@ -19,14 +19,6 @@ use crate::output::{EditableText, broken_json, harmless_line, harmless_lines};
 
 /// Printed before the line editor's prompt, where the first Ctrl-C only clears the line.
 const LEAVING: &str = "Enter shows it as it would run; Ctrl-C twice leaves it as it was\n";
-
-/// A call with the arguments that a person wrote.
-pub(crate) struct EditedCall {
-    /// The arguments that the call would run with.
-    pub(crate) arguments: Json,
-    /// Preview of the effects of the call.
-    pub(crate) preview: String,
-}
 
 /// Lets the person edit the call's current arguments. Returns `None` if they gave up.
 pub(crate) async fn edit_call(

@@ -11,11 +11,11 @@ use windlass_vocab::{MessageId, QuestionAsked};
 
 use super::ask::{self, QuestionOutcome};
 use super::chat_session::{ChatSession, MessageSender, SessionNews};
+use super::follow_up::CommandFollowUp;
 use super::input_splitter::InputPiece;
 use super::keys::KeyPress;
 use super::mentions::LineAttachments;
 use super::pastes::EnteredLine;
-use super::performing::CommandFollowUp;
 use super::slash::{self, ParsedInput, SlashCommand, SlashTiming};
 use super::terminal::{Terminal, TerminalInput, TerminalSignal};
 use super::typed::KeyEffect;

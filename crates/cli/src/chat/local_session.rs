@@ -16,11 +16,11 @@ use windlass_vocab::{
     QuestionKind, QuestionOption, ReplyCall, StopBy, Verdict,
 };
 
-use super::chat_session::{ChatSession, MessageSender, OpenWork, SessionNews, TakenUpSession};
+use super::chat_session::{ChatSession, EditedCall, MessageSender, OpenWork, SessionNews, TakenUpSession};
 use super::conversation::Conversation;
-use super::edit::EditedCall;
+use super::follow_up::CommandFollowUp;
 use super::mentions::{AttachingLine, LineAttachments};
-use super::performing::{self, CommandFollowUp};
+use super::performing;
 use super::slash::SlashCommand;
 use crate::commands::{recall, unanswered};
 use crate::consent::wording;

@@ -1,10 +1,10 @@
 //! The chat between a person and an agent.
 //!
-//! The protocol: a [`ChatSession`] is the session of the chat: a [`Conversation`] of this process, or one of a server. At a terminal, [`terminal`] owns the keyboard and the
-//! screen; between runs the line editor reads a line ([`line`]), and while a run works the chat follows it
-//! ([`follow`]): shows it, passes typed lines on to it and asks its questions ([`ask`]). Without a terminal each line
-//! of standard input is a message ([`plain`]). A table defines the slash commands ([`slash`]); [`performing`] executes
-//! them.
+//! The protocol: a [`ChatSession`] is the session of the chat, a [`Conversation`] of this process or one of a server. At a
+//! terminal, [`terminal`] owns the keyboard and the screen; between runs the line editor reads a line ([`line`]), and while
+//! a run works the chat follows it ([`follow`]): shows it, passes typed lines on to it and asks its questions ([`ask`]).
+//! Without a terminal each line of standard input is a message ([`plain`]). A table defines the slash commands
+//! ([`slash`]); [`performing`] executes them.
 
 mod ask;
 mod cache_line;
@@ -14,8 +14,9 @@ mod console;
 pub(crate) mod context;
 mod conversation;
 pub(crate) mod cost;
-pub(crate) mod edit;
+mod edit;
 mod follow;
+pub(crate) mod follow_up;
 mod input_splitter;
 mod keys;
 mod line;
@@ -23,7 +24,7 @@ mod local_session;
 pub(crate) mod mentions;
 mod models;
 mod pastes;
-pub(crate) mod performing;
+mod performing;
 pub(crate) mod permissions;
 mod plain;
 mod raw_terminal;
@@ -41,10 +42,10 @@ use windlass_setup::settings::Env;
 use self::chat_session::{ChatSession, OpenWork};
 pub(crate) use self::conversation::Conversation;
 use self::follow::{FollowEnd, follow};
+use self::follow_up::CommandFollowUp;
 use self::line::{PromptLine, joined};
 pub(crate) use self::local_session::requested;
 use self::pastes::EnteredLine;
-use self::performing::CommandFollowUp;
 pub(crate) use self::plain::{by_lines, has_input};
 use self::recap::recap;
 use self::slash::ParsedInput;

@@ -12,6 +12,7 @@ use windlass_vocab::Undoable;
 
 use super::chat_session::ChatSession as _;
 use super::conversation::{CompactionWish, Conversation};
+use super::follow_up::CommandFollowUp;
 use super::slash::{self, SlashCommand};
 use super::{context, cost, models, permissions};
 use crate::commands::undo_target::step_with_last_change;
@@ -19,21 +20,6 @@ use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
 use crate::output::wording::stopped_runs;
 use crate::output::{command_for, harmless_line, short_line, undone};
-
-/// What the caller, which displays the conversation, has to do next.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum CommandFollowUp {
-    /// Print this text, in whole lines.
-    Tell(String),
-    /// Print this text and the recap: the chat switched to another session.
-    Moved(String),
-    /// A run was started: follow it.
-    Follow,
-    /// Switch between full and folded thinking.
-    TurnThinking,
-    /// Leave the chat.
-    Leave,
-}
 
 /// Executes a slash command.
 pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> Result<CommandFollowUp, CommandError> {

@@ -19,7 +19,7 @@ use crate::interrupts::{self, OnInterrupt};
 use crate::output::harmless_line;
 use crate::piped::{self, StdinWait};
 use crate::prompt::{self, StdinKind};
-use crate::remote_server::ServerClient;
+use crate::remote_server::RemoteClient;
 use crate::streams::{print, print_notice};
 use crate::{chat, hidden_line};
 
@@ -48,7 +48,7 @@ pub(super) fn attach(data_dir: Option<PathBuf>, args: &AttachArgs, env: Env) -> 
     let local = local_place(place, env, &token)?;
     let _interrupts = interrupts::set_action(OnInterrupt::Exit);
     block_on(async {
-        let client = ServerClient::new(address.base.clone(), token)?;
+        let client = RemoteClient::new(address.base.clone(), token)?;
         if args.list {
             let format = if args.json { ListFormat::Json } else { ListFormat::Lines };
             print(&list(&client, format).await?)?;

@@ -20,7 +20,7 @@ use crate::args::{CommonFlags, OpenArgs, RuleFlags, flags};
 use crate::browser::{self, BrowserChoice};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::remote_server::ServerClient;
+use crate::remote_server::RemoteClient;
 use crate::streams::{print, print_notice};
 
 pub(super) fn open(data_dir: Option<PathBuf>, args: &OpenArgs, env: &Env) -> CommandResult {
@@ -98,24 +98,24 @@ async fn show_running(server: &RunningServer, browser: &BrowserChoice, route: &s
 }
 
 #[derive(Serialize)]
-struct EntryRequest {
+struct CodeRequest {
     purpose: &'static str,
 }
 
 #[derive(Deserialize)]
-struct IssuedEntry {
+struct CodeReply {
     code: String,
     seconds: u64,
 }
 
-async fn ask_for_code(base: &str, server: &RunningServer, purpose: EntryPurpose) -> Result<IssuedEntry, CommandError> {
+async fn ask_for_code(base: &str, server: &RunningServer, purpose: EntryPurpose) -> Result<CodeReply, CommandError> {
     let base = base.parse().map_err(|error| CommandError::new(Exit::Failed, format!("{base}: {error}")))?;
-    let client = ServerClient::new(base, server.entry_key().to_owned())?;
+    let client = RemoteClient::new(base, server.entry_key().to_owned())?;
     let purpose = match purpose {
         EntryPurpose::Browser => "browser",
         EntryPurpose::Person => "person",
     };
-    Ok(client.post("api/entry", &EntryRequest { purpose }).await?)
+    Ok(client.post("api/entry", &CodeRequest { purpose }).await?)
 }
 
 /// Shows the page of the server that was started here.

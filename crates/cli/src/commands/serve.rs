@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use windlass_runtime::LiveSessions;
 use windlass_server::access::{Access, AccessToken, BrowserEntry, Caller, CallerRole, ServedHosts, TokenHolder};
-use windlass_server::{HttpServer, ResumedRuns, ServerFile, ServiceLimits, resume_open_runs};
+use windlass_server::{HttpServer, ResumedRuns, RunningServerFile, ServiceLimits, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -173,8 +173,8 @@ fn resumed(runs: ResumedRuns) -> Option<String> {
 }
 
 /// Writes the file by which `windlass open` finds this server; says so where it will not.
-fn server_file(place: &PlaceSettings, address: SocketAddr, entry_key: &AccessToken) -> Option<ServerFile> {
-    match ServerFile::claim(&place.data_dir.value, address, entry_key) {
+fn server_file(place: &PlaceSettings, address: SocketAddr, entry_key: &AccessToken) -> Option<RunningServerFile> {
+    match RunningServerFile::claim(&place.data_dir.value, address, entry_key) {
         Ok(Some(file)) => Some(file),
         Ok(None) => {
             print_notice("windlass: another server of this data folder runs; `windlass open` leads to that one");

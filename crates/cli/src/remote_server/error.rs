@@ -13,7 +13,7 @@ use crate::output::harmless_line;
 
 /// A request failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ServerError {
+pub(crate) enum RemoteError {
     /// No answer came.
     #[error("{at} can't be reached: {reason}")]
     Unreachable { at: Url, reason: String },
@@ -64,7 +64,7 @@ struct RefusalFields {
     hint: Option<String>,
 }
 
-impl ServerError {
+impl RemoteError {
     pub(super) fn unreachable(at: &Url, error: &reqwest::Error) -> Self {
         Self::Unreachable { at: at.clone(), reason: reason(error) }
     }
@@ -183,19 +183,19 @@ fn reason(error: &reqwest::Error) -> String {
     if error.source().is_some() { cause.to_string() } else { "the connection was lost".to_owned() }
 }
 
-impl From<ServerError> for CommandError {
-    fn from(error: ServerError) -> Self {
+impl From<RemoteError> for CommandError {
+    fn from(error: RemoteError) -> Self {
         Self::new(error.exit(), error.advised())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{RefusalKind, ServerError};
+    use super::{RefusalKind, RemoteError};
     use crate::exit::Exit;
 
-    fn refused(status: u16, body: &str) -> ServerError {
-        ServerError::refused(&"http://h/".parse().unwrap(), status, Some(7), body.as_bytes())
+    fn refused(status: u16, body: &str) -> RemoteError {
+        RemoteError::refused(&"http://h/".parse().unwrap(), status, Some(7), body.as_bytes())
     }
 
     // proves W2: each refusal of a server has a sentence, advice and its exit code
@@ -218,7 +218,7 @@ mod tests {
         }
         assert!(matches!(
             refused(500, "{\"error\": {\"kind\": \"of_tomorrow\", \"message\": \"\"}}"),
-            ServerError::Refused { kind: RefusalKind::Other, .. }
+            RemoteError::Refused { kind: RefusalKind::Other, .. }
         ));
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::Caller;
+use super::caller::Caller;
 use super::token::{AccessToken, TokenHash, TokenHolder};
 
 /// The most codes and page tokens that are kept; the oldest make room.
@@ -139,7 +139,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{BrowserEntry, EntryPurpose, MOST_PAGES, TokenHash};
-    use crate::access::{AccessToken, Caller, CallerRole};
+    use crate::access::caller::{Caller, CallerRole};
+    use crate::access::token::AccessToken;
 
     fn entry() -> (AccessToken, BrowserEntry) {
         let key = AccessToken::random().unwrap();

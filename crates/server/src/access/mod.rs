@@ -5,6 +5,7 @@
 //! this machine) and a foreign `Origin`, finds whose token came with the request, in `Authorization: Bearer` or in the
 //! page's cookie, and leaves the [`Caller`] for the route. A route that takes [`SignedIn`] refuses those without a token.
 
+mod caller;
 mod entry;
 mod hosts;
 mod token;
@@ -17,6 +18,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+pub use self::caller::{Caller, CallerRole};
 pub use self::entry::{BrowserEntry, EntryPurpose};
 pub use self::hosts::ServedHosts;
 pub use self::token::{AccessToken, TokenError, TokenHolder};
@@ -25,31 +27,6 @@ use crate::state::HttpServer;
 
 /// The name of the page's cookie.
 pub(crate) const COOKIE: &str = "windlass_session";
-
-/// Who made a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
-    /// The user, who owns sessions.
-    pub user: String,
-    /// What the user may do.
-    pub role: CallerRole,
-}
-
-/// What a user may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallerRole {
-    /// Use their own sessions.
-    User,
-    /// Use everybody's sessions.
-    Admin,
-}
-
-impl Caller {
-    /// Whether the caller may use the sessions of this owner.
-    pub(crate) fn may_use(&self, owner: &str) -> bool {
-        self.user == owner || self.role == CallerRole::Admin
-    }
-}
 
 /// The tokens and hosts of a server.
 #[derive(Debug)]

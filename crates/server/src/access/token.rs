@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use subtle::ConstantTimeEq as _;
 
-use super::Caller;
+use super::caller::Caller;
 
 /// A secret that lets its holder in.
 #[derive(Clone)]
@@ -88,7 +88,7 @@ impl TokenHolder {
 #[cfg(test)]
 mod tests {
     use super::{AccessToken, TokenError, TokenHash, TokenHolder};
-    use crate::access::{Caller, CallerRole};
+    use crate::access::caller::{Caller, CallerRole};
 
     // proves W3
     #[test]
