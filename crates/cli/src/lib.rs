@@ -8,7 +8,9 @@
 //! error, and the exit codes of [`exit::Exit`].
 
 pub mod args;
+mod attach;
 mod attaching;
+mod browser;
 mod chat;
 pub mod commands;
 mod consent;
@@ -19,12 +21,14 @@ mod emulator;
 pub mod error;
 pub mod exit;
 mod form;
+mod hidden_line;
 mod init;
 mod interrupts;
 mod models;
 pub mod output;
 pub mod piped;
 pub mod prompt;
+mod remote_server;
 #[cfg(test)]
 mod sample;
 pub mod screen;

@@ -30,11 +30,15 @@ mod page;
 mod places;
 mod resuming;
 mod resumptions;
+mod server_file;
 mod serving;
 mod state;
 
 pub use draining::{StopWish, serve};
 pub use limits::ServiceLimits;
 pub use resuming::{ResumedRuns, resume_open_runs};
+pub use server_file::{RunningServer, RunningServerFile};
 pub use serving::app;
+pub use serving::{app, serve};
 pub use state::HttpServer;
+pub use state::{HttpServer, ServiceLimits};

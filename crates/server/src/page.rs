@@ -16,11 +16,12 @@ use crate::state::HttpServer;
 /// The page's files by name, each compressed with gzip.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// The token of the address that `windlass serve` prints.
-#[derive(Debug, Deserialize, utoipa::IntoParams)]
+/// What lets a browser in: the token of the address that `windlass serve` prints, or the code of `windlass open`.
+#[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct EntryQuery {
     token: Option<String>,
+    code: Option<String>,
 }
 
 /// The file that the address names.
@@ -35,8 +36,8 @@ struct AssetInAddress {
 
 /// The page
 ///
-/// With a token in the address, the browser gets a cookie in its place and is led to the address without it, so that the token is
-/// neither in its history nor in a bookmark.
+/// With a token or an entry code in the address, the browser gets a cookie in its place and is led to the address without it, so
+/// that neither is in its history or in a bookmark.
 #[utoipa::path(
     get,
     path = "/",
@@ -45,7 +46,7 @@ struct AssetInAddress {
     params(EntryQuery),
     responses(
         (status = 200, description = "The page", body = String, content_type = "text/html"),
-        (status = 303, description = "To the address without the token")
+        (status = 303, description = "To the address without token and code")
     )
 )]
 pub(crate) async fn index(
@@ -54,18 +55,23 @@ pub(crate) async fn index(
     headers: HeaderMap,
     Asked(query): Asked<EntryQuery>,
 ) -> Response {
-    let Some(token) = query.token else { return file("index.html", &headers) };
-    let mut response = Redirect::to("/").into_response();
-    match state.access.sign_in(address, &token) {
-        Ok(Some(_)) => {
-            if let Some(cookie) = state.access.cookie_of(&token, &headers) {
-                response.headers_mut().insert(header::SET_COOKIE, cookie);
-            }
-            response
+    let cookie = match query {
+        EntryQuery { token: None, code: None } => return file("index.html", &headers),
+        EntryQuery { token: Some(token), .. } => match state.access.sign_in(address, &token) {
+            Ok(Some(_)) => state.access.cookie_of(&token, &headers),
+            Ok(None) => None,
+            Err(refused) => return refused.into_response(),
+        },
+        EntryQuery { token: None, code: Some(code) } => {
+            let page = state.access.entry().and_then(|entry| entry.exchange(&code));
+            page.and_then(|page| state.access.cookie_of(page.expose(), &headers))
         }
-        Ok(None) => response,
-        Err(refused) => refused.into_response(),
+    };
+    let mut response = Redirect::to("/").into_response();
+    if let Some(cookie) = cookie {
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
+    response
 }
 
 /// A file of the page

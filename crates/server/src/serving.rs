@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 
 use crate::access::check;
 use crate::api::{
-    changes, controls, health, login, me, messages, metrics, records, rules, sessions, settings, transfer, usage,
+    changes, controls, entry, health, login, me, messages, metrics, records, rules, sessions, settings, transfer, usage,
 };
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
@@ -28,6 +28,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(health::ready))
         .routes(routes!(metrics::metrics))
         .routes(routes!(login::login))
+        .routes(routes!(entry::issue))
         .routes(routes!(me::me))
         .routes(routes!(usage::usage))
         .routes(routes!(settings::models))

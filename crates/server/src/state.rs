@@ -10,7 +10,7 @@ use windlass_store::{SessionRetention, SessionRow, Store};
 use windlass_tools::Secrets;
 use windlass_vocab::{Attendance, SessionId};
 
-use crate::access::{Access, Caller, CallerRole};
+use crate::access::{Access, BrowserEntry, Caller, CallerRole};
 use crate::background::BackgroundTasks;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
@@ -96,6 +96,12 @@ impl HttpServer {
     #[must_use]
     pub fn with_retention(self, retention: SessionRetention) -> Self {
         Self { retention: Some(retention), ..self }
+    }
+
+    /// Returns the entry codes, if browsers come in by them.
+    #[must_use]
+    pub fn entry(&self) -> Option<&BrowserEntry> {
+        self.access.entry()
     }
 
     pub(crate) fn store(&self) -> &Arc<dyn Store> {

@@ -25,7 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "cli",
         &[
             "vocab", "machine", "provider", "tools", "sandbox", "store", "mcp", "runtime", "windlass", "setup",
-            "narrate", "server",
+            "narrate", "server", "tls",
         ],
     ),
     (

@@ -31,6 +31,10 @@ impl Cli {
                 serve.rules.join(std::mem::take(&mut before.rules));
                 serve.common.join(std::mem::take(&mut before.common));
             }
+            CliCommand::Open(open) => {
+                open.rules.join(std::mem::take(&mut before.rules));
+                open.common.join(std::mem::take(&mut before.common));
+            }
             CliCommand::McpServe(serve) => {
                 serve.rules.join(std::mem::take(&mut before.rules));
                 serve.common.join(std::mem::take(&mut before.common));
@@ -41,6 +45,7 @@ impl Cli {
             | CliCommand::Stop(_)
             | CliCommand::Answer(_)
             | CliCommand::Follow(_)
+            | CliCommand::Attach(_)
             | CliCommand::Fork(_)
             | CliCommand::Replay(_)
             | CliCommand::Backup(_)

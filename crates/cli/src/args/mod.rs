@@ -1,5 +1,6 @@
 //! The command line arguments. Wrong usage exits with code 2 before anything starts.
 
+mod attach;
 mod backup;
 mod before;
 mod choices;
@@ -13,6 +14,7 @@ mod http_serve;
 mod mcp;
 mod models;
 mod name;
+mod open;
 mod sandbox;
 pub(crate) mod secrets;
 mod sentence;
@@ -28,6 +30,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use windlass_setup::settings::Flags;
 
+pub use self::attach::AttachArgs;
 pub use self::backup::BackupArgs;
 pub(crate) use self::before::MisplacedOptions;
 pub use self::common::{CommonFlags, RuleFlags};
@@ -38,6 +41,7 @@ pub use self::http_serve::{LimitFlags, ServeArgs};
 pub use self::mcp::{AddArgs, McpArgs, McpCommand};
 pub use self::models::{ModelsArgs, ModelsCommand};
 pub(crate) use self::name::name;
+pub use self::open::OpenArgs;
 pub use self::sandbox::SandboxArgs;
 pub use self::serve::McpServeArgs;
 pub use self::setup::{CompletionsArgs, DemoArgs, DoctorArgs, InitArgs, ManArgs};
@@ -171,6 +175,12 @@ pub enum CliCommand {
     /// Say who may use the server besides you, each with a token of their own
     #[command(after_help = users::EXAMPLES)]
     Users(UsersArgs),
+    /// Open the page in a browser; starts a server if none runs
+    #[command(after_help = open::EXAMPLES)]
+    Open(OpenArgs),
+    /// Chat in a session of a server, from this terminal
+    #[command(after_help = attach::EXAMPLES)]
+    Attach(AttachArgs),
     /// Serve the agent and its sessions to other programs, as an MCP server over stdio
     #[command(after_help = serve::SERVE_EXAMPLES)]
     McpServe(McpServeArgs),

@@ -3,22 +3,19 @@
 //! An answer is a line, never a single key, so that a person who is typing when the question appears does not answer
 //! it by accident. The text typed so far is set aside until the question is answered.
 
-use windlass::door::FollowError;
-use windlass_setup::models::DEMO;
-use windlass_vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionKind, QuestionOption};
+use windlass_vocab::{Answer, AnsweredBy, Json, QuestionAsked, QuestionOption};
 
-use super::conversation::Conversation;
+use super::chat_session::ChatSession;
+use super::edit;
 use super::input_splitter::InputPiece;
 use super::slash::{self, ParsedInput, SlashCommand};
 use super::terminal::{Terminal, TerminalInput, TerminalSignal};
 use super::typed::KeyEffect;
-use super::{edit, performing};
 use crate::commands::open_question::{OpenQuestion, QuestionScreen, TypedAnswer};
 use crate::commands::preview::PageTurn;
-use crate::commands::unanswered::{answered_elsewhere, find_answer};
+use crate::commands::unanswered::answered_elsewhere;
 use crate::error::CommandError;
 use crate::form::ElicitationForm;
-use crate::output::harmless_line;
 
 /// How a question ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +47,7 @@ enum PersonReply<T> {
 /// Asks one question and passes on the answer.
 pub(crate) async fn ask(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
 ) -> Result<QuestionOutcome, CommandError> {
     let mut open = OpenQuestion::new(asked, |_| true, question_screen(terminal));
@@ -98,7 +95,7 @@ fn question_screen(terminal: &Terminal) -> QuestionScreen {
 /// understood.
 async fn choose(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     open: &mut OpenQuestion<'_>,
 ) -> Result<PersonReply<Answer>, CommandError> {
     loop {
@@ -123,7 +120,7 @@ async fn choose(
 /// Shows the full preview page by page. Returns the question's outcome if the question ends meanwhile.
 async fn view_pages(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     open: &mut OpenQuestion<'_>,
 ) -> Result<Option<QuestionOutcome>, CommandError> {
     let asked = open.question();
@@ -154,7 +151,7 @@ enum WrittenAnswer {
 /// Lets the person edit the call, then asks again with its new preview: no call runs that the person did not see.
 async fn edit_and_confirm(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
 ) -> Result<WrittenAnswer, CommandError> {
     let mut before = None;
@@ -178,7 +175,7 @@ async fn edit_and_confirm(
 /// Asks for the fields of a form one by one.
 async fn fill_form(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
 ) -> Result<WrittenAnswer, CommandError> {
     let Some(mut form) = ElicitationForm::of(asked) else { return Ok(WrittenAnswer::Over(QuestionOutcome::Answered)) };
@@ -199,7 +196,7 @@ async fn fill_form(
 /// Waits for a line or for the question to end. The text typed so far is set aside meanwhile.
 async fn reply(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
     purpose: LinePurpose,
 ) -> Result<PersonReply<String>, CommandError> {
@@ -216,7 +213,7 @@ async fn reply(
         }
         LineRead::Leave => PersonReply::Over(QuestionOutcome::Left),
         LineRead::Stop => {
-            performing::stop(talk).await?;
+            talk.stop().await?;
             PersonReply::Over(QuestionOutcome::Stopped)
         }
     })
@@ -225,11 +222,10 @@ async fn reply(
 /// Prints an answer given at another terminal. The screen itself reports a timeout or a stop.
 async fn print_who_answered(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
 ) -> Result<(), CommandError> {
-    let Some(session) = talk.live().map(|live| live.session.id()) else { return Ok(()) };
-    let answered = find_answer(talk.store.as_ref(), session, asked.question).await?;
+    let answered = talk.find_answer(asked.question).await?;
     if let Some(answered) = answered.filter(|answered| answered.by == AnsweredBy::Person) {
         terminal.console.print(&format!("{}\n", answered_elsewhere(&answered)))?;
     }
@@ -247,16 +243,15 @@ enum LineRead {
 
 async fn read_line(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
     purpose: LinePurpose,
 ) -> Result<LineRead, CommandError> {
-    let Some(session) = talk.live().map(|live| live.session.clone()) else { return Ok(LineRead::Past) };
     loop {
         terminal.console.refresh()?;
         let input = tokio::select! {
             biased;
-            () = session.wait_past_question(asked.question) => return Ok(LineRead::Past),
+            () = talk.wait_past_question(asked.question) => return Ok(LineRead::Past),
             input = terminal.next_input() => input,
         };
         match input {
@@ -322,26 +317,11 @@ fn read_entered(line: String, purpose: LinePurpose) -> Option<LineRead> {
 /// Sends the answer to the session and prints its lasting effect.
 async fn give_answer(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     asked: &QuestionAsked,
     answer: Answer,
 ) -> Result<QuestionOutcome, CommandError> {
-    let option = answer.option;
-    let Some(live) = talk.live() else { return Ok(QuestionOutcome::Answered) };
-    let taken = live.session.answer(asked.question, answer).await.map_err(FollowError::from)?;
-    let rule = asked.preview.as_ref().and_then(|preview| preview.rule.as_deref());
-    let text = match (taken, option, rule, asked.kind.subject()) {
-        (false, ..) => "too late: the question has been answered already\n".to_owned(),
-        // A rule that is tried out in the demo must not apply to other folders.
-        (true, QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) if talk.model.as_str() != DEMO => {
-            talk.allow_always(rule).await
-        }
-        // A rule may cover more than the call that was asked about.
-        (true, QuestionOption::Session | QuestionOption::Always, Some(rule), QuestionKind::Approval { .. }) => {
-            format!("allowed for this session: {}\n", harmless_line(rule))
-        }
-        (true, ..) => String::new(),
-    };
+    let text = talk.answer(asked, answer).await?;
     terminal.console.print_dimmed(&text)?;
     Ok(QuestionOutcome::Answered)
 }

@@ -10,14 +10,16 @@ const BYTES_PER_TOKEN: u64 = 4;
 
 /// Returns a line for each part of the last turn's budget; before the first turn, the files that will be sent.
 pub(super) fn report(records: &[Envelope], files: &ContextFiles) -> String {
-    let last = records.iter().rev().find_map(|envelope| match &envelope.record {
+    last_turn(records).unwrap_or_else(|| format!("nothing was sent to a model yet\n{}", beforehand(files)))
+}
+
+/// Returns a line for each part of the last turn's budget; `None` before the first turn.
+pub(crate) fn last_turn(records: &[Envelope]) -> Option<String> {
+    let budget = records.iter().rev().find_map(|envelope| match &envelope.record {
         Record::TurnStarted(started) => started.budget,
         _ => None,
     });
-    match last {
-        Some(budget) => lines(&budget),
-        None => format!("nothing was sent to a model yet\n{}", beforehand(files)),
-    }
+    budget.map(|budget| lines(&budget))
 }
 
 /// Returns the instructions that go with the first message, roughly measured.

@@ -105,6 +105,11 @@ impl Conversation {
         self.live.as_mut()
     }
 
+    /// Returns the handle of the session if it is open.
+    pub(super) fn live_session(&self) -> Option<&Session> {
+        self.live.as_ref().map(|live| &live.session)
+    }
+
     /// Returns the prepared run, the agent and the open session, for code that follows a run.
     pub(super) fn parts(&mut self) -> (&mut PreparedRun, &Agent, Option<&mut LiveSession>) {
         (&mut self.prepared_run, &self.agent, self.live.as_mut())

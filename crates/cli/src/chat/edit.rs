@@ -9,12 +9,9 @@ use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use serde_json::{Map, Value};
-use windlass_narrate::preview_text;
-use windlass_setup::permissions::permissions;
-use windlass_tools::{Mode, Offer, Permissions, Selection};
-use windlass_vocab::{CallId, CallRequested, Envelope, Json, QuestionAsked, QuestionKind, Record, ReplyCall, Verdict};
+use windlass_vocab::{Json, QuestionAsked, QuestionKind};
 
-use super::conversation::Conversation;
+use super::chat_session::{ChatSession, EditedCall};
 use super::line::{PromptLine, joined};
 use super::terminal::Terminal;
 use crate::error::CommandError;
@@ -23,23 +20,15 @@ use crate::output::{EditableText, broken_json, harmless_line, harmless_lines};
 /// Printed before the line editor's prompt, where the first Ctrl-C only clears the line.
 const LEAVING: &str = "Enter shows it as it would run; Ctrl-C twice leaves it as it was\n";
 
-/// A call with the arguments that a person wrote.
-pub(crate) struct EditedCall {
-    /// The arguments that the call would run with.
-    pub(crate) arguments: Json,
-    /// Preview of the effects of the call.
-    pub(crate) preview: String,
-}
-
 /// Lets the person edit the call's current arguments. Returns `None` if they gave up.
 pub(crate) async fn edit_call(
     terminal: &mut Terminal,
-    talk: &Conversation,
+    talk: &impl ChatSession,
     asked: &QuestionAsked,
     before: Option<Json>,
 ) -> Result<Option<EditedCall>, CommandError> {
     let QuestionKind::Approval { call } = asked.kind else { return Ok(None) };
-    let Some((request, offer)) = request(talk, call).await? else { return Ok(None) };
+    let Some(request) = talk.call_request(call).await? else { return Ok(None) };
     let arguments = before.unwrap_or_else(|| request.arguments.clone());
     let form = EditFormat::of(&arguments);
     let mut text = form.text(&arguments);
@@ -50,7 +39,11 @@ pub(crate) async fn edit_call(
             terminal.console.print_dimmed("nothing is changed\n")?;
             return Ok(None);
         }
-        match form.arguments(&written).and_then(|arguments| check(talk, &offer, &request.name, arguments)) {
+        let checked = match form.arguments(&written) {
+            Ok(arguments) => talk.check_edit(&request, arguments).await,
+            Err(problem) => Err(problem),
+        };
+        match checked {
             Ok(edit) => return Ok(Some(edit)),
             Err(problem) => {
                 let problem = harmless_lines(&problem);
@@ -74,22 +67,6 @@ impl EditAttempt {
     fn is_given_up(self, given: &str, written: &str) -> bool {
         written.trim().is_empty() || (self == Self::Refused && written == given)
     }
-}
-
-/// Returns the call as the model requested it, and the tools of its run.
-async fn request(talk: &Conversation, call: CallId) -> Result<Option<(CallRequested, Offer)>, CommandError> {
-    let records = talk.records().await?;
-    let find = |envelope: &Envelope| match &envelope.record {
-        Record::CallRequested(request) if request.call == call => Some(request.clone()),
-        _ => None,
-    };
-    let tools = |envelope: &Envelope| match &envelope.record {
-        Record::RunStarted(started) if started.run == call.run => Some(Selection::from(&started.policy)),
-        _ => None,
-    };
-    let (request, tools) = (records.iter().rev().find_map(find), records.iter().rev().find_map(tools));
-    let hub = talk.agent().hub();
-    Ok(request.zip(tools.map(|tools| hub.offer(&tools))))
 }
 
 /// Name of the argument that holds a command line.
@@ -136,30 +113,13 @@ impl EditFormat {
     }
 }
 
-/// Returns the call if it may run with these arguments, else the problem. Deny rules apply to the person's arguments
-/// too.
-fn check(talk: &Conversation, offer: &Offer, name: &str, arguments: Json) -> Result<EditedCall, String> {
-    let deny = permissions(&talk.prepared_run.setup.settings.permissions).deny;
-    let permissions = Permissions { mode: Mode::Strict, deny, ..Permissions::default() };
-    let call =
-        ReplyCall { provider_id: None, name: name.to_owned(), arguments: arguments.as_str().to_owned(), mended: None };
-    let prepared = offer.prepare(&call, &permissions, &[]);
-    match prepared.verdict {
-        Verdict::Allow | Verdict::Ask => {
-            let preview = prepared.preview.map(|preview| preview_text(&preview, "  ")).unwrap_or_default();
-            Ok(EditedCall { arguments, preview: talk.scrubbed(&preview).into_owned() })
-        }
-        Verdict::Deny { reason, .. } | Verdict::Invalid { reason, .. } | Verdict::Unknown { reason, .. } => Err(reason),
-    }
-}
-
 /// Lets the person edit the text. Returns `None` if they cancel.
-async fn write(terminal: &mut Terminal, talk: &Conversation, text: &str) -> Result<Option<String>, CommandError> {
-    let env = &talk.prepared_run.setup.env;
+async fn write(terminal: &mut Terminal, talk: &impl ChatSession, text: &str) -> Result<Option<String>, CommandError> {
+    let env = talk.env();
     let program = env.raw("VISUAL").or_else(|| env.raw("EDITOR")).and_then(|program| program.to_str());
     if let Some(program) = program {
         terminal.end_typing()?;
-        let written = in_editor(terminal, program, text, &talk.prepared_run.setup.settings.place.data_dir.value);
+        let written = in_editor(terminal, program, text, talk.data_dir());
         terminal.begin_typing()?;
         match written {
             Ok(EditorOutcome::Written(written)) => return Ok(Some(written)),

@@ -6,24 +6,23 @@ use std::time::Duration;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 use windlass::door::FollowError;
 use windlass::{Event, Record};
-use windlass_runtime::{EventOr, SendOutcome, SentMessage, SessionActivity};
+use windlass_runtime::{SendOutcome, SessionActivity};
 use windlass_vocab::{MessageId, QuestionAsked};
 
 use super::ask::{self, QuestionOutcome};
-use super::conversation::Conversation;
+use super::chat_session::{ChatSession, MessageSender, SessionNews};
+use super::follow_up::CommandFollowUp;
 use super::input_splitter::InputPiece;
 use super::keys::KeyPress;
+use super::mentions::LineAttachments;
 use super::pastes::EnteredLine;
-use super::performing::{self, CommandFollowUp};
 use super::slash::{self, ParsedInput, SlashCommand, SlashTiming};
 use super::terminal::{Terminal, TerminalInput, TerminalSignal};
 use super::typed::KeyEffect;
-use crate::commands::recall;
-use crate::consent::wording;
 use crate::error::CommandError;
 use crate::interrupts::{self, OnInterrupt};
+use crate::output::short_line;
 use crate::output::wording::stopped_runs;
-use crate::output::{harmless_line, short_line};
 use crate::screen::{NEXT_LINE, Screen};
 
 /// How often the live region is repainted.
@@ -46,40 +45,41 @@ pub(crate) enum FollowEnd {
 /// Something that happens while a run works.
 enum ChatEvent {
     Input(TerminalInput),
-    Event(Event),
-    Settled(SessionActivity),
+    News(SessionNews),
     Frame,
 }
 
 /// Follows until no run is open or the person leaves.
-pub(crate) async fn follow(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
-    let session = talk.live().map(|live| live.session.clone());
-    let _interrupts = interrupts::set_action(OnInterrupt::ChatHandles(session));
+pub(crate) async fn follow(terminal: &mut Terminal, talk: &mut impl ChatSession) -> Result<FollowEnd, CommandError> {
+    let _interrupts = interrupts::set_action(OnInterrupt::ChatHandles(talk.stopped_when_blocked()));
     terminal.begin_typing()?;
     let end = follow_until_idle(terminal, talk).await?;
     terminal.end_typing()?;
     Ok(end)
 }
 
-async fn follow_until_idle(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
+async fn follow_until_idle(terminal: &mut Terminal, talk: &mut impl ChatSession) -> Result<FollowEnd, CommandError> {
     let mut end = FollowEnd::Idle;
     let mut frames = interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         match next(terminal, talk, &mut frames).await {
-            ChatEvent::Event(event) => show(terminal, talk, event).await?,
+            ChatEvent::News(SessionNews::Event(event)) => show(terminal, talk, event).await?,
+            ChatEvent::News(SessionNews::Failed(error)) => return Err(error),
+            ChatEvent::News(SessionNews::Notice(text)) => terminal.console.print_wrapped(&text)?,
             ChatEvent::Frame => {
                 print_news(terminal, talk)?;
-                let now = now(talk);
+                let now = talk.now();
                 terminal.console.show(|screen| screen.tick(now))?;
             }
-            ChatEvent::Settled(SessionActivity::Idle | SessionActivity::Working) => return Ok(end),
-            ChatEvent::Settled(SessionActivity::Closed(why)) => return Err(FollowError::from(why).into()),
-            ChatEvent::Settled(SessionActivity::Waiting(questions)) => match ask_all(terminal, talk, &questions).await?
-            {
-                QuestionOutcome::Answered => {}
-                QuestionOutcome::Stopped => end = FollowEnd::Stopped,
-                QuestionOutcome::Left => return Ok(FollowEnd::Chat),
+            ChatEvent::News(SessionNews::Settled(activity)) => match activity {
+                SessionActivity::Idle | SessionActivity::Working => return Ok(end),
+                SessionActivity::Closed(why) => return Err(FollowError::from(why).into()),
+                SessionActivity::Waiting(questions) => match ask_all(terminal, talk, &questions).await? {
+                    QuestionOutcome::Answered => {}
+                    QuestionOutcome::Stopped => end = FollowEnd::Stopped,
+                    QuestionOutcome::Left => return Ok(FollowEnd::Chat),
+                },
             },
             ChatEvent::Input(input) => match take_input(terminal, talk, input, end).await? {
                 FollowEnd::Chat => return Ok(FollowEnd::Chat),
@@ -90,46 +90,34 @@ async fn follow_until_idle(terminal: &mut Terminal, talk: &mut Conversation) -> 
 }
 
 /// Waits for the next event. Session events come before `Settled`, so that all of them are shown.
-async fn next(terminal: &mut Terminal, talk: &mut Conversation, frames: &mut Interval) -> ChatEvent {
-    let Some(live) = talk.live() else { return ChatEvent::Settled(SessionActivity::Idle) };
+async fn next(terminal: &mut Terminal, talk: &mut impl ChatSession, frames: &mut Interval) -> ChatEvent {
     tokio::select! {
         biased;
         input = terminal.next_input() => ChatEvent::Input(input),
-        event = live.events.next_before(live.session.settled()) => match event {
-            EventOr::Event(event) => ChatEvent::Event(event),
-            EventOr::Other(standing) => ChatEvent::Settled(standing),
-        },
+        news = talk.next() => ChatEvent::News(news),
         _ = frames.tick() => ChatEvent::Frame,
     }
 }
 
 /// Prints the notices of the MCP servers.
-pub(crate) fn print_news(terminal: &mut Terminal, talk: &Conversation) -> Result<(), CommandError> {
-    for news in talk.prepared_run.setup.servers.news() {
-        terminal.console.print_wrapped(&harmless_line(&wording(&news)))?;
+pub(crate) fn print_news(terminal: &mut Terminal, talk: &mut impl ChatSession) -> Result<(), CommandError> {
+    for news in talk.server_news() {
+        terminal.console.print_wrapped(&news)?;
     }
     Ok(())
 }
 
-fn now(talk: &Conversation) -> u64 {
-    u64::try_from(talk.agent().hub().now().0).unwrap_or(0)
-}
-
 /// Shows an event and all further events already received, in one write.
-async fn show(terminal: &mut Terminal, talk: &mut Conversation, first: Event) -> Result<(), CommandError> {
-    let now = now(talk);
-    let Some(live) = talk.live() else { return Ok(()) };
-    let session = live.session.id();
+async fn show(terminal: &mut Terminal, talk: &mut impl ChatSession, first: Event) -> Result<(), CommandError> {
+    let now = talk.now();
     let mut events = vec![first];
-    while let Some(event) = live.events.try_next() {
+    while let Some(event) = talk.try_next() {
         events.push(event);
     }
-    let calls = if events.iter().any(goes_on) {
-        recall::calls_of_last_run(talk.store.as_ref(), session).await?
-    } else {
-        Vec::new()
-    };
-    let known = PaintContext { prompt: terminal.prompt(), queued: &terminal.queued, calls: &calls };
+    let calls = if events.iter().any(goes_on) { talk.calls_of_last_run().await? } else { Vec::new() };
+    let others: Vec<MessageId> = events.iter().filter_map(|event| from_elsewhere(talk, event)).collect();
+    let above = [terminal.queued.as_slice(), &others].concat();
+    let known = PaintContext { prompt: terminal.prompt(), repeated: &above, calls: &calls };
     Ok(terminal.console.show(|screen| events.iter().try_for_each(|event| paint(screen, event, now, &known)))?)
 }
 
@@ -137,11 +125,22 @@ fn goes_on(event: &Event) -> bool {
     matches!(event, Event::Record(envelope) if matches!(envelope.record, Record::RunResumed(_)))
 }
 
+/// Returns the id of a message that somebody else sent.
+fn from_elsewhere(talk: &impl ChatSession, event: &Event) -> Option<MessageId> {
+    let Event::Record(envelope) = event else { return None };
+    match &envelope.record {
+        Record::MessageAccepted(message) if talk.sender(&message.message_id) == MessageSender::Elsewhere => {
+            Some(message.message_id.clone())
+        }
+        _ => None,
+    }
+}
+
 /// Facts needed to paint an event that the event does not contain.
 struct PaintContext<'a> {
     prompt: &'a str,
-    /// Messages that were queued.
-    queued: &'a [MessageId],
+    /// Messages that are not typed right above: those that were queued, and those of others.
+    repeated: &'a [MessageId],
     /// The calls that a resumed run had requested before, and the questions about them.
     calls: &'a [Record],
 }
@@ -151,7 +150,7 @@ fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &PaintCon
     match &envelope.record {
         Record::MessageAccepted(message) => {
             // A message taken up at once was typed right above; a queued one is printed again above its answer.
-            if known.queued.contains(&message.message_id) {
+            if known.repeated.contains(&message.message_id) {
                 screen.pause()?;
                 write!(screen.out(), "{}{}{NEXT_LINE}", known.prompt, short_line(&message.text, ECHO))?;
             }
@@ -172,7 +171,7 @@ fn paint(screen: &mut Screen<Vec<u8>>, event: &Event, now: u64, known: &PaintCon
 
 async fn ask_all(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     questions: &[QuestionAsked],
 ) -> Result<QuestionOutcome, CommandError> {
     for asked in questions {
@@ -186,7 +185,7 @@ async fn ask_all(
 
 async fn take_input(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     input: TerminalInput,
     mut end: FollowEnd,
 ) -> Result<FollowEnd, CommandError> {
@@ -221,13 +220,13 @@ async fn take_input(
 /// Handles Ctrl-C: the first stops the run and tells which messages that drops, the second leaves the chat.
 async fn stop_or_leave(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     end: FollowEnd,
 ) -> Result<FollowEnd, CommandError> {
     if end == FollowEnd::Stopped {
         return Ok(FollowEnd::Chat);
     }
-    let stopped = performing::stop(talk).await?;
+    let stopped = talk.stop().await?;
     if stopped.dropped > 0 {
         terminal.console.print_dimmed(&format!("{}\n", stopped_runs(stopped.runs, stopped.dropped)))?;
     }
@@ -236,7 +235,7 @@ async fn stop_or_leave(
 
 async fn take_key(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     key: KeyPress,
     end: FollowEnd,
 ) -> Result<FollowEnd, CommandError> {
@@ -252,7 +251,7 @@ async fn take_key(
 /// Handles a line typed while a run works: a slash command for the chat, or a message for the run.
 async fn take_line(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     line: String,
     end: FollowEnd,
 ) -> Result<FollowEnd, CommandError> {
@@ -263,7 +262,7 @@ async fn take_line(
     let text = match slash::read(&whole) {
         ParsedInput::Command(SlashCommand::Quit, _) => return Ok(FollowEnd::Chat),
         ParsedInput::Command(_, SlashTiming::Idle) => "not while a run works; /stop stops it\n".to_owned(),
-        ParsedInput::Command(command, SlashTiming::Always) => match performing::perform(talk, command).await? {
+        ParsedInput::Command(command, SlashTiming::Always) => match talk.perform(command).await? {
             CommandFollowUp::Tell(text) | CommandFollowUp::Moved(text) => text,
             CommandFollowUp::TurnThinking => format!("{}\n", terminal.console.turn_thinking()),
             CommandFollowUp::Follow | CommandFollowUp::Leave => String::new(),
@@ -276,7 +275,8 @@ async fn take_line(
             }
             match talk.attach(asked).await {
                 Ok(attached) => {
-                    attached.lines() + send(terminal, talk, SentMessage { text, files: attached.files }).await?
+                    let lines = attached.lines();
+                    lines + send(terminal, talk, text, attached).await?
                 }
                 Err(refused) => format!("{refused}\n"),
             }
@@ -289,10 +289,11 @@ async fn take_line(
 /// Sends a message to the run; returns what becomes of it.
 async fn send(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
-    message: SentMessage,
+    talk: &mut impl ChatSession,
+    text: String,
+    attached: LineAttachments,
 ) -> Result<&'static str, CommandError> {
-    Ok(match talk.send_message(message).await? {
+    Ok(match talk.send(text, attached).await? {
         (SendOutcome::TakenUp(_) | SendOutcome::Known(_), _) => "the model reads this at its next step\n",
         (SendOutcome::Queued, id) => {
             terminal.queued.push(id);

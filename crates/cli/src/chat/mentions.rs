@@ -15,6 +15,8 @@ use crate::output::harmless_line;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineAttachments {
     pub(crate) files: Vec<AttachedFile>,
+    /// Where each of them is.
+    pub(crate) paths: Vec<PathBuf>,
     /// What the person should know about a file that is not attached.
     pub(crate) notes: Vec<String>,
 }
@@ -83,7 +85,10 @@ pub(crate) fn attach(asked: &AttachingLine) -> Result<LineAttachments, String> {
             continue;
         }
         match (read, kind) {
-            (Ok(file), _) => found.files.push(named_in(workspace, &path, file)),
+            (Ok(file), _) => {
+                found.files.push(named_in(workspace, &path, file));
+                found.paths.push(path.clone());
+            }
             (Err(AttachError::Missing), MentionKind::At) if shorter.contains(['/', '.']) => {
                 let name = harmless_line(shorter);
                 found.notes.push(format!("there is no file {name}, so nothing is attached for it"));

@@ -1,49 +1,51 @@
 //! The chat between a person and an agent.
 //!
-//! The protocol: a [`Conversation`] is the session of the chat. At a terminal, [`terminal`] owns the keyboard and the
-//! screen; between runs the line editor reads a line ([`line`]), and while a run works the chat follows it
-//! ([`follow`]): shows it, passes typed lines on to it and asks its questions ([`ask`]). Without a terminal each line
-//! of standard input is a message ([`plain`]). A table defines the slash commands ([`slash`]); [`performing`] executes
-//! them.
+//! The protocol: a [`ChatSession`] is the session of the chat, a [`Conversation`] of this process or one of a server. At a
+//! terminal, [`terminal`] owns the keyboard and the screen; between runs the line editor reads a line ([`line`]), and while
+//! a run works the chat follows it ([`follow`]): shows it, passes typed lines on to it and asks its questions ([`ask`]).
+//! Without a terminal each line of standard input is a message ([`plain`]). A table defines the slash commands
+//! ([`slash`]); [`performing`] executes them.
 
 mod ask;
 mod cache_line;
+pub(crate) mod chat_session;
 mod complete;
 mod console;
-mod context;
+pub(crate) mod context;
 mod conversation;
-mod cost;
+pub(crate) mod cost;
 mod edit;
 mod follow;
+pub(crate) mod follow_up;
 mod input_splitter;
 mod keys;
 mod line;
-mod mentions;
+mod local_session;
+pub(crate) mod mentions;
 mod models;
 mod pastes;
 mod performing;
-mod permissions;
+pub(crate) mod permissions;
 mod plain;
 mod raw_terminal;
 mod recap;
-mod slash;
+pub(crate) mod slash;
 mod terminal;
-mod title;
+pub(crate) mod title;
 mod typed;
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
-use windlass_runtime::SentMessage;
-use windlass_setup::models::display_name;
-use windlass_setup::settings::{Env, ModelEndpoint};
-use windlass_tools::ToolServers as _;
+use windlass_setup::settings::Env;
 
+use self::chat_session::{ChatSession, OpenWork};
 pub(crate) use self::conversation::Conversation;
 use self::follow::{FollowEnd, follow};
+use self::follow_up::CommandFollowUp;
 use self::line::{PromptLine, joined};
+pub(crate) use self::local_session::requested;
 use self::pastes::EnteredLine;
-use self::performing::CommandFollowUp;
 pub(crate) use self::plain::{by_lines, has_input};
 use self::recap::recap;
 use self::slash::ParsedInput;
@@ -51,9 +53,7 @@ use self::terminal::Terminal;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
-use crate::output::wording::loosened;
-use crate::output::{harmless_line, harmless_lines, model_command_for, short_line};
-use crate::screen::{Glyphs, TerminalLook, wrapped_lines};
+use crate::screen::TerminalLook;
 use crate::tty;
 
 /// Two presses of Ctrl-C within this time leave the chat, even if the first one stopped a run.
@@ -75,10 +75,13 @@ pub(crate) fn look(env: &Env) -> Option<TerminalLook> {
 }
 
 /// Runs the chat at a terminal until the person leaves. `opening` is the suggested first message.
-pub(crate) async fn at_terminal(mut talk: Conversation, look: TerminalLook, opening: Option<&str>) -> CommandResult {
-    let place = &talk.prepared_run.setup.settings.place;
-    let home = talk.prepared_run.setup.env.raw("HOME").map(Into::into);
-    let mut terminal = Terminal::take(look, place.workspace.clone(), home, &place.data_dir.value)?;
+pub(crate) async fn at_terminal(
+    mut talk: impl ChatSession,
+    look: TerminalLook,
+    opening: Option<&str>,
+) -> CommandResult {
+    let home = talk.env().raw("HOME").map(Into::into);
+    let mut terminal = Terminal::take(look, talk.workspace().to_path_buf(), home, talk.data_dir())?;
     let _interrupts = interrupts::set_action(OnInterrupt::ChatHandles(None));
     interrupts::end_on_terminate();
     let done = match converse(&mut terminal, &mut talk, opening).await {
@@ -88,21 +91,17 @@ pub(crate) async fn at_terminal(mut talk: Conversation, look: TerminalLook, open
     };
     let bye = match &done {
         Err(error) if error.is_final() => String::new(),
-        Ok(_) | Err(_) => farewell(&mut talk).await,
+        Ok(_) | Err(_) => talk.farewell().await,
     };
-    talk.close().await;
-    talk.prepared_run.setup.servers.close().await;
+    talk.leave().await;
     // Nothing can be printed on a closed terminal.
     let _ = terminal.end_typing().and_then(|()| terminal.console.print_dimmed(&bye));
     done
 }
 
-async fn converse(terminal: &mut Terminal, talk: &mut Conversation, opening: Option<&str>) -> CommandResult {
-    // Servers start while the person types.
-    if let Some(servers) = talk.prepared_run.setup.servers.servers() {
-        servers.wake();
-    }
-    let banner = banner(talk, terminal.console.look()).await?;
+async fn converse(terminal: &mut Terminal, talk: &mut impl ChatSession, opening: Option<&str>) -> CommandResult {
+    talk.warm_up();
+    let banner = talk.banner(terminal.console.look()).await?;
     terminal.console.print_dimmed(&banner)?;
     let mut end = take_up(terminal, talk).await?;
     if let Some(opening) = opening {
@@ -133,7 +132,11 @@ async fn converse(terminal: &mut Terminal, talk: &mut Conversation, opening: Opt
 }
 
 /// Handles a line entered between runs.
-async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str) -> Result<FollowEnd, CommandError> {
+async fn take_line(
+    terminal: &mut Terminal,
+    talk: &mut impl ChatSession,
+    line: &str,
+) -> Result<FollowEnd, CommandError> {
     if line.trim().is_empty() {
         return Ok(FollowEnd::Idle);
     }
@@ -150,26 +153,26 @@ async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str)
             for document in asked.documents() {
                 terminal.console.print_dimmed(&format!("reading {document}\n"))?;
             }
-            let files = match talk.attach(asked).await {
+            let attached = match talk.attach(asked).await {
                 Ok(attached) => {
                     let lines = attached.lines();
                     if !lines.is_empty() {
                         terminal.console.print_dimmed(&lines)?;
                     }
-                    attached.files
+                    attached
                 }
                 Err(refused) => {
                     terminal.console.print_wrapped(&refused)?;
                     return Ok(FollowEnd::Idle);
                 }
             };
-            return match talk.send_message(SentMessage { text, files }).await {
+            return match talk.send(text, attached).await {
                 Ok(_) => follow_run(terminal, talk).await,
                 Err(error) => survive(terminal, talk, error).await,
             };
         }
     };
-    match performing::perform(talk, command).await {
+    match talk.perform(command).await {
         Ok(follow_up) => after(terminal, talk, follow_up).await,
         Err(error) => survive(terminal, talk, error).await,
     }
@@ -178,7 +181,7 @@ async fn take_line(terminal: &mut Terminal, talk: &mut Conversation, line: &str)
 /// Does the part of a command that needs the terminal.
 async fn after(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     follow_up: CommandFollowUp,
 ) -> Result<FollowEnd, CommandError> {
     match follow_up {
@@ -198,7 +201,7 @@ async fn after(
 }
 
 /// Follows the session's run.
-async fn follow_run(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
+async fn follow_run(terminal: &mut Terminal, talk: &mut impl ChatSession) -> Result<FollowEnd, CommandError> {
     match follow(terminal, talk).await {
         Ok(end) => Ok(end),
         Err(error) => {
@@ -211,7 +214,7 @@ async fn follow_run(terminal: &mut Terminal, talk: &mut Conversation) -> Result<
 /// Reports a session that can't be opened and closes it; the chat continues unless the error concerns the whole store.
 async fn survive(
     terminal: &mut Terminal,
-    talk: &mut Conversation,
+    talk: &mut impl ChatSession,
     error: CommandError,
 ) -> Result<FollowEnd, CommandError> {
     if error.is_final() {
@@ -223,49 +226,15 @@ async fn survive(
 }
 
 /// Shows the last messages of the session, and continues a run that was left open.
-async fn take_up(terminal: &mut Terminal, talk: &mut Conversation) -> Result<FollowEnd, CommandError> {
-    let Some(row) = talk.row().await? else { return Ok(FollowEnd::Idle) };
-    let before = recap(&talk.records().await?, terminal.prompt(), terminal.console.look());
+async fn take_up(terminal: &mut Terminal, talk: &mut impl ChatSession) -> Result<FollowEnd, CommandError> {
+    let Some(session) = talk.take_up().await? else { return Ok(FollowEnd::Idle) };
+    let before = recap(&session.records, terminal.prompt(), terminal.console.look());
     terminal.console.print(&before)?;
-    let waits = !talk.store.waiting(row.session).await?.is_empty();
-    if !row.status.is_open() && !waits {
+    if session.open == OpenWork::None {
         return Ok(FollowEnd::Idle);
     }
-    match talk.open().await {
-        Ok(_) => follow_run(terminal, talk).await,
+    match talk.open_work().await {
+        Ok(()) => follow_run(terminal, talk).await,
         Err(error) => survive(terminal, talk, error).await,
-    }
-}
-
-/// Model, folder, session, and protections that are switched off.
-async fn banner(talk: &Conversation, look: TerminalLook) -> Result<String, CommandError> {
-    let dot = match look.glyphs {
-        Glyphs::Ascii => "-",
-        Glyphs::Unicode => "·",
-    };
-    let folder = talk.prepared_run.setup.settings.place.workspace.display();
-    let title = talk.row().await?.and_then(|row| row.title).map(|title| format!(": {title}")).unwrap_or_default();
-    let found_at = talk.prepared_run.setup.settings.endpoint.as_ref().and_then(ModelEndpoint::found_at);
-    let at = found_at.map(|server| format!(" at {server}")).unwrap_or_default();
-    let names = talk.model_names();
-    let model = names.first().map_or("", display_name);
-    let mut lines = vec![
-        format!("Windlass {} {dot} {model}{at} {dot} {folder}", env!("CARGO_PKG_VERSION")),
-        short_line(&format!("session {}{title}", talk.key), look.columns()),
-        format!("/help {dot} Ctrl-C stops a run {dot} Ctrl-D leaves"),
-    ];
-    lines.extend(loosened(&talk.prepared_run.setup.settings).into_iter().map(str::to_owned));
-    Ok(wrapped_lines(&harmless_lines(&lines.join("\n")), look.columns()))
-}
-
-/// Says how to resume the session.
-async fn farewell(talk: &mut Conversation) -> String {
-    let Ok(Some(row)) = talk.row().await else { return String::new() };
-    let place = &talk.prepared_run.setup.settings.place;
-    let resume = model_command_for("--resume", &harmless_line(&row.key), "", place);
-    if row.status.is_open() {
-        format!("The run stays as it is; `{resume}` goes on with it.\n")
-    } else {
-        format!("`{resume}` takes this session up again.\n")
     }
 }

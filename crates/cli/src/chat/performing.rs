@@ -5,12 +5,14 @@ use std::fmt;
 use windlass::door::FollowError;
 use windlass_machine::Force;
 use windlass_runtime::SessionActivity;
-use windlass_runtime::{CompactionUndo, StopOutcome, UndoError, UndoMode, UndoRequest};
+use windlass_runtime::{CompactionUndo, UndoError, UndoMode, UndoRequest};
 use windlass_sandbox::SandboxMode;
 use windlass_store::SessionRow;
-use windlass_vocab::{StopBy, Undoable};
+use windlass_vocab::Undoable;
 
+use super::chat_session::ChatSession as _;
 use super::conversation::{CompactionWish, Conversation};
+use super::follow_up::CommandFollowUp;
 use super::slash::{self, SlashCommand};
 use super::{context, cost, models, permissions};
 use crate::commands::undo_target::step_with_last_change;
@@ -18,21 +20,6 @@ use crate::commands::{fork, session, sessions};
 use crate::error::CommandError;
 use crate::output::wording::stopped_runs;
 use crate::output::{command_for, harmless_line, short_line, undone};
-
-/// What the caller, which displays the conversation, has to do next.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum CommandFollowUp {
-    /// Print this text, in whole lines.
-    Tell(String),
-    /// Print this text and the recap: the chat switched to another session.
-    Moved(String),
-    /// A run was started: follow it.
-    Follow,
-    /// Switch between full and folded thinking.
-    TurnThinking,
-    /// Leave the chat.
-    Leave,
-}
 
 /// Executes a slash command.
 pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> Result<CommandFollowUp, CommandError> {
@@ -45,7 +32,7 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
             Ok(CommandFollowUp::Tell("New session started.\n".into()))
         }
         SlashCommand::Stop => {
-            let stopped = stop(talk).await?;
+            let stopped = talk.stop().await?;
             Ok(CommandFollowUp::Tell(format!("{}\n", stopped_runs(stopped.runs, stopped.dropped))))
         }
         SlashCommand::Status => status(talk).await.map(CommandFollowUp::Tell),
@@ -80,14 +67,6 @@ pub(crate) async fn perform(talk: &mut Conversation, command: SlashCommand) -> R
             Some(_) => Ok(CommandFollowUp::Follow),
             None => Ok(CommandFollowUp::Tell("nothing to retry: the last run did not end badly\n".into())),
         },
-    }
-}
-
-/// Stops the open run, ahead of queued messages, which are dropped (L8).
-pub(crate) async fn stop(talk: &mut Conversation) -> Result<StopOutcome, CommandError> {
-    match talk.live() {
-        Some(live) => Ok(live.session.stop(StopBy::Person).await.map_err(FollowError::from)?),
-        None => Ok(StopOutcome { runs: 0, dropped: 0 }),
     }
 }
 

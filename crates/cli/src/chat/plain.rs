@@ -8,7 +8,8 @@ use windlass_tools::ToolServers as _;
 use windlass_vocab::RunId;
 
 use super::conversation::Conversation;
-use super::performing::{self, CommandFollowUp};
+use super::follow_up::CommandFollowUp;
+use super::performing;
 use super::slash::{self, ParsedInput};
 use crate::commands::follow;
 use crate::error::{CommandError, CommandResult};

@@ -2,6 +2,7 @@
 
 pub(crate) mod always;
 mod answer;
+mod attach;
 mod audit;
 mod backup;
 mod block_on;
@@ -18,6 +19,7 @@ mod mcp;
 mod mcp_serve;
 pub(crate) mod models;
 mod models_pull;
+mod open;
 pub(crate) mod open_question;
 pub mod prepared_run;
 pub(crate) mod preview;
@@ -77,6 +79,8 @@ pub fn dispatch(cli: Cli, env: Env) -> CommandResult {
         CliCommand::Follow(args) => follow_session::follow_session(data_dir, &args, &env),
         CliCommand::Serve(args) => serve::serve(data_dir, &args, &env),
         CliCommand::Users(args) => users::users(data_dir, &args, env),
+        CliCommand::Open(args) => open::open(data_dir, &args, &env),
+        CliCommand::Attach(args) => attach::attach(data_dir, &args, env),
         CliCommand::McpServe(args) => mcp_serve::mcp_serve(data_dir, &args, env),
         CliCommand::Demo(args) => demo::demo(data_dir, &args, env),
         CliCommand::Doctor(args) => doctor::doctor(data_dir, &args, &env),

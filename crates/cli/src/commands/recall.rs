@@ -11,15 +11,23 @@ pub(crate) async fn calls_of_last_run(store: &dyn Store, session: SessionId) -> 
     let mut records = ReverseRecords::new(store, session);
     while let Some(envelope) = records.next().await? {
         match envelope.record {
-            record @ (Record::CallRequested(_)
-            | Record::CallStarted(_)
-            | Record::QuestionAsked(_)
-            | Record::QuestionAnswered(_)
-            | Record::ToolWithheld(_)) => calls.push(record),
             Record::RunStarted(_) => break,
+            record if is_of_call(&record) => calls.push(record),
             _ => {}
         }
     }
     calls.reverse();
     Ok(calls)
+}
+
+/// Whether later events of the run name by number only what this record says in full.
+pub(crate) fn is_of_call(record: &Record) -> bool {
+    matches!(
+        record,
+        Record::CallRequested(_)
+            | Record::CallStarted(_)
+            | Record::QuestionAsked(_)
+            | Record::QuestionAnswered(_)
+            | Record::ToolWithheld(_)
+    )
 }

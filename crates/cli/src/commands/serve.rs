@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +11,10 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use windlass_runtime::LiveSessions;
-use windlass_server::access::{Access, AccessToken, Caller, CallerRole, TokenHolder, UserList, users_file};
-use windlass_server::{HttpServer, ResumedRuns, ServiceLimits, StopWish, resume_open_runs};
+use windlass_server::access::{
+    Access, AccessToken, BrowserEntry, Caller, CallerRole, TokenHolder, UserList, users_file,
+};
+use windlass_server::{HttpServer, ResumedRuns, RunningServerFile, ServiceLimits, StopWish, resume_open_runs};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -40,6 +42,35 @@ const WAITING_CONNECTIONS: u32 = 1_024;
 const TOKEN_VARIABLE: &str = "WINDLASS_SERVE_TOKEN";
 
 pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> CommandResult {
+    run(data_dir, args, env, |started| print(&format!("{}\n", started.welcome(""))))
+}
+
+/// A server that listens.
+pub(super) struct StartedServer<'a> {
+    /// Where it listens.
+    pub(super) address: SocketAddr,
+    /// What lets a browser in without the token.
+    pub(super) entry: Option<&'a BrowserEntry>,
+    token: &'a AccessToken,
+    workspace: &'a Path,
+}
+
+impl StartedServer<'_> {
+    /// Says where the page is; `route` leads to a part of it.
+    pub(super) fn welcome(&self, route: &str) -> String {
+        let (address, token) = (self.address, self.token.expose());
+        let workspace = self.workspace.display();
+        format!("Open http://{address}/?token={token}{route}\nSessions work in {workspace}; Ctrl-C ends the server.")
+    }
+}
+
+/// Serves until a signal comes. `started` is called as soon as the server listens.
+pub(super) fn run(
+    data_dir: Option<PathBuf>,
+    args: &ServeArgs,
+    env: &Env,
+    started: impl FnOnce(&StartedServer<'_>) -> Result<(), CommandError>,
+) -> CommandResult {
     if args.common.json {
         return Err(CommandError::new(Exit::Usage, "serve prints no events; its clients read them: leave --json out"));
     }
@@ -65,9 +96,12 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
             demo_words: WORDS,
         };
         let holder = Caller { user: session::OWNER.to_owned(), role: CallerRole::Admin };
+        let entry_key = random_token()?;
+        let entry = BrowserEntry::new(&entry_key, holder.clone());
         let users = UserList::read(users_file(&place.data_dir.value))?;
         let limits = limits(&args.limits);
         let access = Access::new(TokenHolder::new(&token, holder), users, address, &args.host_name, &limits);
+        let access = access.with_entry(entry);
         let folders = folders(&args.folder, &place)?;
         let secrets = scrubber(&known_secrets(env, None));
         let state = HttpServer::new(agents, access, limits, secrets, test_hooks::clock(), folders);
@@ -75,7 +109,14 @@ pub(super) fn serve(data_dir: Option<PathBuf>, args: &ServeArgs, env: &Env) -> C
         if let Some(told) = resumed(resume_open_runs(&state).await?) {
             print_notice(&told);
         }
-        print(&format!("{}\n", welcome(address, &token, &place)))?;
+        let file = server_file(&place, address, &entry_key);
+        started(&StartedServer { address, entry: state.entry(), token: &token, workspace: &place.workspace })?;
+        let mut ending = stops.clone();
+        tokio::spawn(async move {
+            // A server that is about to end is found no more.
+            let _ = ending.wait_for(|wish| *wish > StopWish::GoOn).await;
+            drop(file);
+        });
         let served = windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.drain_wait).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
@@ -104,8 +145,7 @@ fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
             let text = format!("{origin}: {error}; `openssl rand -hex 32` makes a good one");
             CommandError::new(Exit::Usage, text)
         }),
-        None if args.address.ip().is_loopback() => AccessToken::random()
-            .map_err(|error| CommandError::new(Exit::Failed, format!("no random token can be made: {error}"))),
+        None if args.address.ip().is_loopback() => random_token(),
         None => {
             let text = format!(
                 "{} can be reached from other machines: give a token with --token-file or {TOKEN_VARIABLE}",
@@ -114,6 +154,11 @@ fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
             Err(CommandError::new(Exit::Usage, text))
         }
     }
+}
+
+fn random_token() -> Result<AccessToken, CommandError> {
+    AccessToken::random()
+        .map_err(|error| CommandError::new(Exit::Failed, format!("no random token can be made: {error}")))
 }
 
 fn limits(flags: &LimitFlags) -> ServiceLimits {
@@ -190,12 +235,19 @@ fn resumed(runs: ResumedRuns) -> Option<String> {
     (!told.is_empty()).then(|| format!("windlass: runs that were open: {}", told.join(", ")))
 }
 
-fn welcome(address: SocketAddr, token: &AccessToken, place: &PlaceSettings) -> String {
-    format!(
-        "Open http://{address}/?token={}\nSessions work in {}; Ctrl-C ends the server.",
-        token.expose(),
-        place.workspace.display()
-    )
+/// Writes the file by which `windlass open` finds this server; says so where it will not.
+fn server_file(place: &PlaceSettings, address: SocketAddr, entry_key: &AccessToken) -> Option<RunningServerFile> {
+    match RunningServerFile::claim(&place.data_dir.value, address, entry_key) {
+        Ok(Some(file)) => Some(file),
+        Ok(None) => {
+            print_notice("windlass: another server of this data folder runs; `windlass open` leads to that one");
+            None
+        }
+        Err(error) => {
+            print_notice(&format!("windlass: `windlass open` will not find this server: {error}"));
+            None
+        }
+    }
 }
 
 /// Returns what Ctrl-C, SIGTERM and SIGHUP ask for: the first drains the server, the second ends it at once. They are

@@ -94,6 +94,14 @@ impl Glyphs {
         }
     }
 
+    /// The dot between the parts of a line.
+    pub(crate) const fn dot(self) -> &'static str {
+        match self {
+            Self::Ascii => "-",
+            Self::Unicode => "·",
+        }
+    }
+
     /// The ellipsis, for omitted or continued text.
     pub(super) const fn dots(self) -> &'static str {
         match self {

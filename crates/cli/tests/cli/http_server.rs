@@ -2,6 +2,7 @@
 
 mod access;
 mod always;
+mod attach;
 mod bad_requests;
 mod cleaning;
 mod conversations;
@@ -13,6 +14,7 @@ mod killed_under_load;
 mod limits;
 mod many_followers;
 mod metrics;
+mod open;
 mod openai_clients;
 mod openai_wire;
 mod other_processes;

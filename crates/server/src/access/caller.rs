@@ -1,4 +1,4 @@
-//! Who made a request.
+//! Who made a request, and what they may do.
 
 use serde::{Deserialize, Serialize};
 

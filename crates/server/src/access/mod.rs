@@ -10,6 +10,7 @@
 
 mod caller;
 mod cookie;
+mod entry;
 mod hosts;
 mod request_limits;
 mod sent_body;
@@ -27,6 +28,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 pub use self::caller::{Caller, CallerRole};
+pub use self::entry::{BrowserEntry, EntryPurpose};
 pub use self::hosts::ServedHosts;
 pub use self::token::{AccessToken, TokenError, TokenHolder};
 pub use self::user_list::UserList;
@@ -51,6 +53,7 @@ pub struct Access {
     hosts: ServedHosts,
     cookie: PageCookie,
     requests: RequestLimits,
+    entry: Option<BrowserEntry>,
 }
 
 impl Access {
@@ -65,15 +68,31 @@ impl Access {
         limits: &ServiceLimits,
     ) -> Self {
         let requests = RequestLimits::new(limits);
-        Self { operator, users, hosts: ServedHosts::new(address, named), cookie: PageCookie::new(address), requests }
+        let (hosts, cookie) = (ServedHosts::new(address, named), PageCookie::new(address));
+        Self { operator, users, hosts, cookie, requests, entry: None }
     }
 
-    /// Returns whose token this is; `None` for nobody's. A wrong token counts against its address.
+    /// Also lets in browsers with entry codes.
+    #[must_use]
+    pub fn with_entry(self, entry: BrowserEntry) -> Self {
+        Self { entry: Some(entry), ..self }
+    }
+
+    /// Returns the entry codes, if browsers come in by them.
+    pub(crate) fn entry(&self) -> Option<&BrowserEntry> {
+        self.entry.as_ref()
+    }
+
+    /// Returns whose token this is; `None` for nobody's. A wrong token counts against its address; the entry key is none.
     pub(crate) fn sign_in(&self, address: IpAddr, token: &str) -> Result<Option<Caller>, ApiError> {
         let sent = TokenHash::of(token);
+        if self.entry.as_ref().is_some_and(|entry| entry.has_key(token)) {
+            return Ok(None);
+        }
         self.requests.may_try(address, &sent)?;
-        // Both are asked, whatever the first says, so that the time tells nothing.
-        let of_user = self.users.holder_of(&sent);
+        // All are asked, whatever the first says, so that the time tells nothing.
+        let of_page = self.entry.as_ref().and_then(|entry| entry.holder_of(&sent));
+        let of_user = self.users.holder_of(&sent).or(of_page);
         let caller = if self.operator.has(&sent) { Some(self.operator.caller.clone()) } else { of_user };
         match &caller {
             Some(_) => self.requests.was_right(address, sent),
@@ -234,7 +253,8 @@ fn peer(peer: Option<&Peer>) -> IpAddr {
     peer.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |Peer(address)| address.ip())
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+/// Returns the token of the `Authorization` header.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
