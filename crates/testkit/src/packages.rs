@@ -11,6 +11,8 @@ pub enum Packages {
     Python,
     /// From PyPI: a local model with its server, and the SDKs of providers.
     Models,
+    /// From npm: what drives a browser, and what judges pages for people who can't see or point.
+    Browser,
 }
 
 impl Packages {
@@ -22,6 +24,7 @@ impl Packages {
             Self::Npm => "npm",
             Self::Python => "python",
             Self::Models => "models",
+            Self::Browser => "browser",
         };
         let folder = Path::new(tmpdir).parent()?.join("tools").join(name);
         if folder.join("installed").exists() {
