@@ -10,7 +10,9 @@ use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
     let web = Path::new("../../web").canonicalize()?;
-    println!("cargo::rerun-if-changed={}", web.display());
+    for part in ["css", "js", "icon.svg", "index.html"] {
+        println!("cargo::rerun-if-changed={}", web.join(part).display());
+    }
     let mut files = Vec::new();
     collect(&web, &mut files)?;
     files.sort();

@@ -16,12 +16,20 @@ export const toolName = (call) => (call.tool ?? call.name).replace(/^local\./, '
 // The argument that matters, on one line.
 export function mainArgument(values) {
 	if (typeof values !== 'object' || values === null) return visibleLine(values ?? '');
+	if (Array.isArray(values.items)) return planWords(values.items);
 	const name =
 		LEADING.find((one) => typeof values[one] === 'string') ??
 		Object.keys(values).find((one) => typeof values[one] === 'string');
 	if (!name) return '';
 	const to = name === 'from' && values.to ? ` → ${values.to}` : '';
 	return visibleLine(values[name].slice(0, 300) + to);
+}
+
+// Where a plan stands: how much is done, and what is under way.
+function planWords(items) {
+	const done = items.filter((item) => item?.status === 'done').length;
+	const doing = items.find((item) => item?.status === 'doing');
+	return [`${done}/${items.length}`, doing && visibleLine(doing.step)].filter(Boolean).join(' · ');
 }
 
 export function drawCalls(item) {
@@ -79,7 +87,7 @@ function drawCall(call) {
 		h(
 			'span.took.number',
 			{ data: call.state === 'running' ? { since: call.startedAt } : {} },
-			call.state === 'finished' ? duration(call.tookMs) : '',
+			call.state === 'finished' && call.startedAt ? duration(call.tookMs) : '',
 		),
 	);
 	const details = h('details.call', { open: page.open.has(call.id) }, summary);

@@ -104,6 +104,12 @@ export class Composer {
 		this.grow();
 	}
 
+	// Where there is a keyboard, one writes at once; on a phone the keyboard of the screen would cover the page.
+	takeFocus() {
+		const elsewhere = document.activeElement && document.activeElement !== document.body;
+		if (!elsewhere && matchMedia('(hover: hover)').matches) this.text.focus({ preventScroll: true });
+	}
+
 	setRunning(running, { asking = false } = {}) {
 		this.stop.hidden = !running;
 		this.hint.textContent = t(asking ? 'composer.hint.asking' : running ? 'composer.hint.running' : 'composer.hint');

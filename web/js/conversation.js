@@ -37,9 +37,10 @@ export class Conversation {
 			this.height = this.root.clientHeight;
 			this.draw();
 		}).observe(this.root);
-		for (const name of ['toggle', 'load']) this.list.addEventListener(name, () => this.draw(), true);
+		this.list.addEventListener('toggle', () => this.hold(), true);
+		this.list.addEventListener('load', () => this.draw(), true);
 		setInterval(() => tickClocks(this.list, Date.now()), 500);
-		this.list.addEventListener('click', () => requestAnimationFrame(() => this.draw()));
+		this.list.addEventListener('click', () => requestAnimationFrame(() => this.hold()));
 	}
 
 	// Another session: nothing of the old one stays.
@@ -78,7 +79,8 @@ export class Conversation {
 
 	onScroll() {
 		this.top = this.root.scrollTop;
-		if (this.ownScroll === this.top) return;
+		// The browser moves the text when the window changes; nobody has scrolled then.
+		if (this.ownScroll === this.top || this.height !== this.root.clientHeight) return;
 		this.ownScroll = null;
 		this.following = isAtEnd(this.top, this.height, this.heights.total);
 		if (this.following) this.unseen = 0;
@@ -87,6 +89,15 @@ export class Conversation {
 			this.frame = null;
 			this.draw();
 		});
+	}
+
+	// What a person opens stays where it is, though it pushes the end out of view.
+	hold() {
+		const wasAtEnd = this.following;
+		this.following = false;
+		this.draw();
+		this.following = wasAtEnd && isAtEnd(this.top, this.height, this.heights.total);
+		this.showPill();
 	}
 
 	toEnd() {
@@ -195,7 +206,7 @@ export class Conversation {
 	elementOf(row) {
 		const known = this.drawn.get(row.key);
 		if (known && (known.row === row || row.type === 'live')) return known.element;
-		const element = known?.element ?? h(`div.item.of-${row.type}`);
+		const element = known?.element ?? h(`div.item.of-${row.type}`, { data: { row: row.key } });
 		replaceKeepingFocus(element, drawRow(row));
 		this.drawn.set(row.key, { row, element });
 		if (row.type === 'live') this.onShown();

@@ -28,8 +28,10 @@ export function toast(words, { bad = false, action = null, stays = false } = {})
 export function errorWords(error) {
 	if (error.kind === 'limited') return t('error.limited', { time: error.retryAfter ?? 60 });
 	if (error.kind === 'unauthorized') return t('error.unauthorized');
-	return [error.message, error.hint].filter(Boolean).join(' ');
+	return [error.message, error.hint].filter(Boolean).map(sentence).join(' ');
 }
+
+const sentence = (words) => words.charAt(0).toUpperCase() + words.slice(1) + (/[.!?…]$/.test(words) ? '' : '.');
 
 export function showError(error) {
 	if (error.name !== 'AbortError') toast(errorWords(error), { bad: true });

@@ -27,16 +27,16 @@ export function drawEnd({ item, repeated, last }) {
 		said && h('div.reply', null, prose(item.html, item.answer)),
 		h(
 			'div.end',
-			null,
+			{ data: { run: item.run } },
 			h(
 				'div.outcome',
 				null,
 				h(`strong${tone}`, null, t(`end.${item.reason}`)),
-				h('span.figures.number', null, figures(item, known)),
+				h('span.figures.number.grow', null, figures(item, known)),
+				actions(item, last),
 			),
 			why(item),
 			changeWords(item.changes),
-			actions(item, last),
 		),
 	];
 }
@@ -70,7 +70,7 @@ function changeWords(changes) {
 	const paths = changedPaths(changes).map(visibleLine);
 	const shown = paths.slice(0, 6).join(', ') + (paths.length > 6 ? ` ${t('end.more', { n: paths.length - 6 })}` : '');
 	return [
-		paths.length > 0 && h('p.why.mono', null, shown),
+		paths.length > 0 && h('p.why.mono.muted', null, shown),
 		changes.unfounded && h('p.why.warn', null, t(`end.missing.${changes.unfounded}`)),
 		changes.restored?.length > 0 &&
 			h('p.why.warn', null, t('end.restored', { names: changes.restored.map(visibleLine).join(', ') })),
@@ -82,7 +82,7 @@ function changeWords(changes) {
 
 function actions(item, last) {
 	const act = (label, name, shape, ...values) =>
-		button(label, () => run(name, ...values), { kind: 'quiet', shape, data: { key: name } });
+		button(label, () => run(name, ...values), { kind: 'quiet', shape, text: name === 'retry', data: { key: name } });
 	const changed = page.view?.files.length > 0 || changedPaths(item.changes).length > 0;
 	return h(
 		'div.actions',
@@ -90,7 +90,7 @@ function actions(item, last) {
 		last && BAD.includes(item.reason) && act(t('action.retry'), 'retry', 'retry'),
 		act(t('action.fork'), 'fork', 'fork', item.seq),
 		last && changed && act(t('action.undo'), 'undo', 'undo'),
-		item.answer && copyButton(() => item.answer, t('action.copy'), { text: true }),
+		item.answer && copyButton(() => item.answer, t('action.copy')),
 		exportLink(),
 	);
 }
@@ -101,7 +101,7 @@ function exportLink() {
 		() => {
 			location.href = exportAddress(page.row.id);
 		},
-		{ kind: 'quiet', shape: 'export', data: { key: 'export' } },
+		{ kind: 'quiet', shape: 'export', text: false, data: { key: 'export' } },
 	);
 	return page.row ? element : null;
 }

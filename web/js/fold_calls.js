@@ -53,6 +53,8 @@ export function changeKind({ was, now }) {
 	return now?.is === 'absent' ? 'deleted' : 'changed';
 }
 
+const isFolderChange = ({ was, now }) => now?.is === 'folder' || (was?.is === 'folder' && now?.is === 'absent');
+
 function finishedFields(body, record) {
 	const fields = {
 		state: 'finished',
@@ -102,7 +104,9 @@ export const callRecords = {
 	FilesChanged(view, body) {
 		const changes = Object.entries(body.changes ?? {}).map(([path, change]) => ({ path, change: changeKind(change) }));
 		if (changes.length > 0) patchCall(view, body.call, { changes });
-		for (const change of changes) view.files.push({ ...change, call: body.call });
+		// A folder is made for what lies in it, and has no diff.
+		const isFolder = ({ path }) => isFolderChange(body.changes[path]);
+		for (const change of changes) if (!isFolder(change)) view.files.push({ ...change, call: body.call });
 	},
 
 	// What was undone can be done again: an undo of an undo puts the call's changes back.

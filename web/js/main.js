@@ -132,6 +132,7 @@ function openSession(id) {
 		);
 	showStage('conversation');
 	composer.open(id);
+	composer.takeFocus();
 	page.feed = new SessionFeed(id, { onChange, onState, onError: (error, how) => onFeedError(error, id, how) });
 	page.feed.open();
 }
@@ -236,6 +237,7 @@ function onRoute(next) {
 			showView(drawWelcome());
 			composer.open(null);
 			composer.setRunning(false);
+			composer.takeFocus();
 		}
 		if (next.name === 'usage') drawUsage(byId('view'));
 		if (next.name === 'settings') drawSettings(byId('view'));
@@ -286,6 +288,8 @@ define('current route', () => route);
 defineSessionActions({ composer, loadSessions });
 definePageActions({ list, card, composer });
 
+addEventListener('colours', () => run('redraw'));
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => run('redraw'));
 document.addEventListener('visibilitychange', () => {
 	if (!document.hidden) {
 		unseenEnd = false;

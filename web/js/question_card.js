@@ -1,6 +1,6 @@
 // The card of an open question, above the composer until it is answered.
 
-import { byId, h } from './dom.js';
+import { byId, h, icon } from './dom.js';
 import { amount, duration } from './format.js';
 import { diffLines, diffOfCall, looksLikeDiff } from './diff.js';
 import { drawArguments, drawDiff, toolName } from './call_view.js';
@@ -12,6 +12,11 @@ import { visibleLine, visibleText } from './visible_text.js';
 
 const ORDER = ['once', 'session', 'always', 'edit', 'submit', 'run_again', 'interrupt', 'no', 'dismiss'];
 const APPROVAL_KEYS = { once: 1, session: 2, always: 3, edit: 4, no: 5 };
+
+const QUIET = 700; // ms without a key before a card may take the focus
+const SETTLED = 300; // ms before a card takes a key
+
+let lastKey = -Infinity;
 
 const subjectOf = (kind) => (kind.about === 'step' ? subjectOf(kind.subject) : kind);
 
@@ -28,6 +33,7 @@ export class QuestionCard {
 		this.root = byId('question');
 		this.question = null;
 		setInterval(() => this.showTimeLeft(), 1000);
+		addEventListener('keydown', () => (lastKey = performance.now()), true);
 		this.root.addEventListener('keydown', (event) => this.leave(event));
 	}
 
@@ -37,9 +43,20 @@ export class QuestionCard {
 		const had = this.root.contains(document.activeElement);
 		this.question = question;
 		this.root.hidden = !question;
+		this.root.dataset.question = question?.question ?? '';
 		this.root.replaceChildren();
 		if (question) this.draw(question, view);
-		if (had) (question ? this.root.querySelector('button') : byId('composer-text')).focus();
+		this.shownAt = performance.now();
+		if (question && had) this.root.focus({ preventScroll: true });
+		else if (question) this.claimFocus(question);
+		else if (had) byId('composer-text').focus();
+	}
+
+	// Takes the focus once, as soon as that disturbs nobody.
+	claimFocus(question) {
+		if (this.question !== question) return;
+		if (mayTakeFocus()) this.root.focus({ preventScroll: true });
+		else setTimeout(() => this.claimFocus(question), 200);
 	}
 
 	draw(question, view) {
@@ -52,7 +69,13 @@ export class QuestionCard {
 		this.root.setAttribute('aria-label', t('ask.label'));
 		this.root.append(
 			...[
-				h('div.row', null, h('h2.grow', null, withCode(title)), (this.left = h('span.left.small.muted'))),
+				h(
+					'div.row.heading',
+					null,
+					icon('alert'),
+					h('h2.grow', null, withCode(title)),
+					(this.left = h('span.left.small.muted')),
+				),
 				h(
 					'p.asks',
 					null,
@@ -140,6 +163,8 @@ export class QuestionCard {
 	}
 
 	press(number) {
+		// A digit that was meant for something else when the card came up answers nothing.
+		if (performance.now() - this.shownAt < SETTLED) return;
 		const found = this.question && answersOf(this.question).find((answer) => answer.key === number);
 		if (found) this.choose(found.option);
 	}
@@ -197,7 +222,7 @@ export class QuestionCard {
 		if (event.key !== 'Escape' || !this.more.contains(event.target)) return;
 		event.stopPropagation();
 		this.more.replaceChildren();
-		this.root.querySelector('.answers button').focus();
+		this.root.focus({ preventScroll: true });
 	}
 
 	showTimeLeft() {
@@ -216,6 +241,14 @@ function withCode(text) {
 	return visibleLine(text)
 		.split('`')
 		.map((part, index) => (index % 2 === 1 ? h('code', null, part) : part));
+}
+
+// A card takes the focus from an empty composer, unless somebody is just about to write there. It goes to the card and not
+// to an answer, so that Enter gives none.
+function mayTakeFocus() {
+	const active = document.activeElement;
+	const idle = !active || active === document.body || (active === byId('composer-text') && active.value === '');
+	return idle && performance.now() - lastKey > QUIET && matchMedia('(hover: hover)').matches;
 }
 
 function safeAddress(url) {

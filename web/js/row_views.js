@@ -4,6 +4,7 @@ import { button, h, icon } from './dom.js';
 import { drawCalls, drawLiveCalls } from './call_view.js';
 import { drawEnd } from './end_view.js';
 import { lineOf } from './line_words.js';
+import { addText, drawBlocks } from './live_blocks.js';
 import { putServerHtml } from './server_html.js';
 import { visibleLine, visibleText } from './visible_text.js';
 import { bytes, clock, count, duration } from './format.js';
@@ -131,28 +132,14 @@ export function drawLive(element, view) {
 			? t('thinking.for', { time: duration(live.thinkingMs) })
 			: t('thinking.done');
 	addText(thinking.querySelector('.plain'), live?.thinking ?? '');
-	addParagraphs(element.querySelector('.text'), said);
+	drawBlocks(element.querySelector('.text'), said.trimEnd());
 	drawLiveCalls(element.querySelector('.live-calls'), live?.calls ?? []);
 	const words = workingWords(view);
 	element.querySelector('.working').hidden = words === null;
 	if (words !== null) element.querySelector('.words').textContent = words;
+	element.querySelector('.working .dot').className = `dot ${view.questions.length > 0 ? 'waiting' : 'processing'}`;
 	const reply = element.querySelector('.reply');
 	reply.hidden = !said && !live?.thinking;
-}
-
-// Paragraphs stand as far apart as in the finished reply, so that nothing moves when that takes their place.
-function addParagraphs(host, text) {
-	const parts = text === '' ? [] : text.trimEnd().split(/\n{2,}/);
-	while (host.children.length > parts.length) host.lastChild.remove();
-	parts.forEach((part, index) => addText(host.children[index] ?? host.appendChild(h('p.plain')), part));
-}
-
-function addText(element, text) {
-	const shown = visibleText(text);
-	const node = element.firstChild;
-	if (node && shown.startsWith(node.data)) {
-		if (shown.length > node.data.length) node.appendData(shown.slice(node.data.length));
-	} else element.textContent = shown;
 }
 
 // What the run waits for, in words; null where that is plain to see.

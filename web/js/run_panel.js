@@ -28,7 +28,7 @@ export class RunPanel {
 				'div.panel-head',
 				null,
 				h('strong', null, t('panel.title')),
-				button(t('panel.close'), () => run('panel'), { kind: 'quiet', shape: 'cross', text: false }),
+				button(t('panel.close'), () => run('panel'), { kind: 'quiet', shape: 'panel', text: false }),
 			),
 			this.body,
 			this.scrubber.root,

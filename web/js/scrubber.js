@@ -22,8 +22,15 @@ export function tickKind(record) {
 	return /^(Call|Files)/.test(record.kind) ? 'call' : 'other';
 }
 
-// The last record of the batch that holds this one: a session can only be forked between batches. Pure.
-export const batchEnd = (record) => record.seq + (record.batch[1] - 1 - record.batch[0]);
+// Where the slider comes to rest that is moved from one record to another: at the end of a batch, for a session can only be
+// forked between batches. One step back leaves the batch. Pure.
+export function stopAt(records, from, to) {
+	const left = to === from - 1 && records[from].batch[0] > 0;
+	const aim = left ? from - records[from].batch[0] - 1 : to;
+	if (aim < 0) return from;
+	const { batch } = records[aim];
+	return Math.min(records.length - 1, aim + (batch[1] - 1 - batch[0]));
+}
 
 export class Scrubber {
 	constructor() {
@@ -48,10 +55,11 @@ export class Scrubber {
 		const changed =
 			records.length !== this.records?.length ||
 			records.at(-1) !== this.records.at(-1) ||
-			this.width !== this.canvas.clientWidth;
+			this.width !== this.canvas.clientWidth ||
+			this.scheme !== getComputedStyle(this.root).color;
 		this.records = records;
 		this.slider.max = records.length - 1;
-		if (page.past === null) this.slider.value = records.length - 1;
+		if (page.past === null) this.slider.value = this.place = records.length - 1;
 		if (changed) this.paint();
 		this.say();
 	}
@@ -60,6 +68,7 @@ export class Scrubber {
 		const { canvas, records } = this;
 		const scale = devicePixelRatio || 1;
 		this.width = canvas.clientWidth;
+		this.scheme = getComputedStyle(this.root).color;
 		canvas.width = this.width * scale;
 		canvas.height = canvas.clientHeight * scale;
 		const pen = canvas.getContext('2d');
@@ -83,11 +92,14 @@ export class Scrubber {
 		return Object.fromEntries(Object.entries(COLOURS).map(read));
 	}
 
+	// The slider stops where a batch ends; a key goes one batch on or back.
 	move() {
-		const record = this.records[Number(this.slider.value)];
-		const last = Number(this.slider.value) === this.records.length - 1;
+		const place = stopAt(this.records, this.place ?? this.records.length - 1, Number(this.slider.value));
+		this.place = place;
+		this.slider.value = place;
+		const last = place === this.records.length - 1;
 		cancelAnimationFrame(this.frame);
-		this.frame = requestAnimationFrame(() => run('scrub', last ? null : batchEnd(record)));
+		this.frame = requestAnimationFrame(() => run('scrub', last ? null : this.records[place].seq));
 	}
 
 	say() {

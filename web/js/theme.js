@@ -21,6 +21,7 @@
 				/* shown, but not remembered */
 			}
 			apply(name);
+			dispatchEvent(new Event('colours'));
 		},
 	};
 	apply(stored());

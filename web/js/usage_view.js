@@ -4,6 +4,9 @@ import { button, h } from './dom.js';
 import { api } from './api.js';
 import { count, money, tokens } from './format.js';
 import { errorWords } from './dialogs.js';
+import { nameOf } from './session_list.js';
+import { page } from './page_state.js';
+import { sessionRoute } from './router.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
@@ -29,25 +32,13 @@ export async function drawUsage(host, by = 'day') {
 	}
 }
 
+const FIGURES = ['calls', 'tokens_in', 'tokens_out', 'cost_nanos', 'unpriced_calls'];
+
 function table(rows, by) {
-	const sum = rows.reduce(
-		(all, row) => ({
-			runs: all.runs + row.runs,
-			calls: all.calls + row.calls,
-			tokens_in: all.tokens_in + row.tokens_in,
-			tokens_out: all.tokens_out + row.tokens_out,
-			cost_nanos: row.cost_nanos === null ? all.cost_nanos : (all.cost_nanos ?? 0) + row.cost_nanos,
-		}),
-		{ runs: 0, calls: 0, tokens_in: 0, tokens_out: 0, cost_nanos: null },
+	const sum = Object.fromEntries(FIGURES.map((name) => [name, rows.reduce((all, row) => all + (row[name] ?? 0), 0)]));
+	const sorted = rows.toSorted(
+		by === 'day' ? (a, b) => b.name.localeCompare(a.name) : (a, b) => b.tokens_in - a.tokens_in,
 	);
-	const cells = (row) =>
-		[
-			count(row.runs),
-			count(row.calls),
-			tokens(row.tokens_in),
-			tokens(row.tokens_out),
-			row.cost_nanos === null ? '–' : money(row.cost_nanos),
-		].map((value) => h('td.number', null, value));
 	return h(
 		'div.scroll',
 		null,
@@ -61,15 +52,32 @@ function table(rows, by) {
 					'tr',
 					null,
 					h('th', { scope: 'col' }, t(`usage.${by}`)),
-					['runs', 'calls', 'in', 'out', 'cost'].map((name) => h('th.number', { scope: 'col' }, t(`usage.${name}`))),
+					['calls', 'in', 'out', 'cost'].map((name) => h('th.number', { scope: 'col' }, t(`usage.${name}`))),
 				),
 			),
 			h(
 				'tbody',
 				null,
-				rows.map((row) => h('tr', null, h('td', null, visibleLine(row.name)), cells(row))),
+				sorted.map((row) => h('tr', null, h('td', null, nameCell(row.name, by)), cells(row))),
 			),
 			h('tfoot', null, h('tr', null, h('th', { scope: 'row' }, t('usage.all')), cells(sum))),
 		),
 	);
+}
+
+// A session is named as in the rail, and leads there.
+function nameCell(name, by) {
+	const row = by === 'session' && page.sessions.find((one) => one.id === name);
+	return row ? h('a', { href: sessionRoute(row.id) }, nameOf(row)) : visibleLine(name);
+}
+
+function cells(row) {
+	const unpriced = row.unpriced_calls ?? 0;
+	const cost = unpriced === row.calls ? '–' : money(row.cost_nanos);
+	return [
+		h('td.number', null, count(row.calls)),
+		h('td.number', null, tokens(row.tokens_in)),
+		h('td.number', null, tokens(row.tokens_out)),
+		h('td.number', { title: unpriced > 0 ? t('usage.unpriced', { n: unpriced }) : null }, cost),
+	];
 }

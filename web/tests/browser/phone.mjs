@@ -1,0 +1,82 @@
+// A phone: one column, sheets from the sides, controls that a thumb hits, and nothing wider than the screen.
+
+import assert from 'node:assert/strict';
+import { call, play, say, scene } from './stage.mjs';
+import { answer, asked, composer, ended, send } from './steps.mjs';
+
+const LONG =
+	'cargo test --workspace --all-features -- --nocapture a_test_with_a_very_long_name_that_is_wider_than_a_phone';
+const scenes = [
+	scene(
+		'work',
+		call('write_file', {
+			path: 'a/very/long/path/that/does/not/fit/on/a/phone/of/any/size/notes.txt',
+			content: 'one\ntwo\n',
+		}),
+		call('run_command', { command: LONG }),
+		say(
+			'# A heading\n\nA paragraph with `code`.\n\n| a | b | c | d | e | f | g |\n|-|-|-|-|-|-|-|\n| wide | wide | wide | wide | wide | wide | wide |',
+		),
+	),
+];
+
+const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
+
+async function fits(page) {
+	const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+	assert.equal(wide, false, 'nothing is wider than the screen');
+}
+
+// Every control in view is at least 44 pixels high or wide enough apart; texts inside prose are not controls.
+async function thumbs(page, where) {
+	const small = await page
+		.locator(`${where} :is(button, a[href], summary, input:not([type=file], [type=range]), select)`)
+		.evaluateAll((all) =>
+			all
+				.map((element) => ({ element, box: element.getBoundingClientRect() }))
+				.filter(({ element, box }) => box.width > 0 && element.checkVisibility() && !element.closest('.prose'))
+				.filter(({ box }) => box.height < 43.5)
+				.map(
+					({ element, box }) => `${element.outerHTML.slice(0, 90)} ${Math.round(box.width)}×${Math.round(box.height)}`,
+				),
+		);
+	assert.deepEqual(small, [], where);
+}
+
+await play('phone', phone, async (stage) => {
+	await stage.open({ scenes, arguments: ['--sandbox', 'off'] });
+	const page = await stage.tab();
+	await fits(page);
+	await send(page, 'work');
+	await asked(page, 'cargo test');
+	await fits(page);
+	await thumbs(page, '#dock');
+	const place = await composer(page).boundingBox();
+	assert.ok(place.y > 600 && place.y + place.height <= 844, 'the composer is at the bottom');
+	await stage.shot(page, 'asking');
+	await answer(page, 5);
+	await page.locator('#question .fields button').click();
+	assert.equal(await ended(page, 1), 'Done');
+	await page.locator('.call summary').first().click();
+	await page.locator('.call[open] .inside').waitFor();
+	await fits(page);
+	await thumbs(page, '#main');
+	await stage.shot(page, 'done');
+
+	// The rail is a sheet from the left; a session closes it.
+	await page.locator('#head [data-key=rail]').click();
+	await page.locator('#rail .session a').waitFor();
+	await page.waitForFunction(() => document.querySelector('#rail').getAnimations().length === 0);
+	await thumbs(page, '#rail');
+	await stage.shot(page, 'rail');
+	await page.locator('#veil').click({ position: { x: 380, y: 400 } });
+	await page.locator('#rail').waitFor({ state: 'hidden' });
+	await page.locator('#head [data-key=panel]').click();
+	await page.locator('#panel .timeline').waitFor();
+	await page.waitForFunction(() => document.querySelector('#panel').getAnimations().length === 0);
+	await fits(page);
+	await thumbs(page, '#panel');
+	await stage.shot(page, 'panel');
+	await page.keyboard.press('Escape');
+	await page.locator('#panel').waitFor({ state: 'hidden' });
+});

@@ -1,0 +1,66 @@
+// The server is killed while it streams, and while it waits for an approval. The page recovers by itself.
+
+import assert from 'node:assert/strict';
+import { call, play, say, scene, slowly } from './stage.mjs';
+import { answer, asked, ended, lines, question, sameAfterReload, send, unasked } from './steps.mjs';
+
+const words = (count) => Array.from({ length: count }, (_, n) => `word${n}`).join(' ');
+
+const scenes = [
+	scene('first', say('One is enough.')),
+	scene('stream', say(words(300), slowly(20, 24))),
+	scene('approve', call('run_command', { command: 'echo done >> made.txt' }), say('Made.')),
+];
+
+await play('restart', {}, async (stage) => {
+	stage.expect(
+		'ERR_CONNECTION_REFUSED',
+		'ERR_INCOMPLETE_CHUNKED_ENCODING',
+		'ERR_CONNECTION_RESET',
+		'ERR_EMPTY_RESPONSE',
+	);
+	await stage.open({ scenes, arguments: ['--sandbox', 'off'] });
+	const page = await stage.tab();
+	const notice = page.locator('#notice');
+	await send(page, 'first');
+	await ended(page, 1);
+
+	// In mid-stream.
+	await send(page, 'stream');
+	await page.locator('.live .text', { hasText: 'word20' }).waitFor();
+	await page.evaluate(() => {
+		const host = document.querySelector('#notice');
+		window.said = [];
+		new MutationObserver(() => window.said.push(host.innerText.trim())).observe(host, { childList: true });
+	});
+	await stage.kill();
+	await notice.filter({ hasText: 'Reconnecting' }).waitFor();
+	assert.ok(await page.locator('.live .text', { hasText: 'word20' }).isVisible(), 'what was read stays in view');
+	await stage.start();
+	assert.equal(await ended(page, 2), 'Done');
+	assert.ok((await page.evaluate(() => window.said)).includes('Back, nothing missed.'));
+	const story = await page.locator('.reply').last().innerText();
+	assert.equal(story, words(300), 'every word is there once');
+	assert.equal(await page.locator('.thin', { hasText: 'restarted, went on at record' }).count(), 1);
+	assert.equal(await page.locator('.message', { hasText: 'stream' }).count(), 1);
+	await sameAfterReload(page);
+
+	// While it waits for an answer.
+	await send(page, 'approve');
+	await asked(page, 'echo done');
+	const id = await question(page).getAttribute('data-question');
+	await stage.kill();
+	await notice.filter({ hasText: 'Reconnecting' }).waitFor();
+	assert.ok(await question(page).isVisible(), 'the question stays in view');
+	await stage.start();
+	await notice.filter({ hasText: 'Back, nothing missed.' }).waitFor();
+	await asked(page, 'echo done');
+	assert.equal(await question(page).getAttribute('data-question'), id, 'it asks under the same id');
+	await answer(page, 1);
+	assert.equal(await ended(page, 3), 'Done');
+	await unasked(page);
+	assert.equal(stage.file('made.txt'), 'done\n', 'it ran once');
+	const seen = await lines(page);
+	assert.equal(seen.filter((line) => line.text.includes('echo done')).length, 1);
+	await sameAfterReload(page);
+});
