@@ -40,6 +40,20 @@ pub struct ServeArgs {
     /// What users and strangers may take.
     #[command(flatten)]
     pub limits: LimitFlags,
+    /// How long things last.
+    #[command(flatten)]
+    pub times: TimeFlags,
+    /// The rules of new runs.
+    #[command(flatten)]
+    pub rules: RuleFlags,
+    /// Flags shared by several commands.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+// Flags of `windlass serve` and `windlass open`.
+#[derive(Clone, Debug, Args)]
+pub struct TimeFlags {
     /// How long calls that are under way may take to finish when the server ends
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = deadline::parse)]
     pub drain_wait: Duration,
@@ -49,15 +63,9 @@ pub struct ServeArgs {
     /// After how long in the archive a session is deleted, or `never`; a pinned one is not
     #[arg(long, value_name = "TIME", default_value = "90d", value_parser = deadline::parse_or_never)]
     pub delete_after: Duration,
-    /// The rules of new runs.
-    #[command(flatten)]
-    pub rules: RuleFlags,
-    /// Flags shared by several commands.
-    #[command(flatten)]
-    pub common: CommonFlags,
 }
 
-// Flags of `windlass serve`.
+// Flags of `windlass serve` and `windlass open`.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits (those of users are not yours)")]
 pub struct LimitFlags {

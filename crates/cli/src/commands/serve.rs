@@ -117,7 +117,7 @@ pub(super) fn run(
             let _ = ending.wait_for(|wish| *wish > StopWish::GoOn).await;
             drop(file);
         });
-        let served = windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.drain_wait).await;
+        let served = windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.times.drain_wait).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
         tokio::select! {
@@ -218,7 +218,7 @@ fn folders(named: &[PathBuf], place: &PlaceSettings) -> Result<Vec<PathBuf>, Com
 /// Returns how long sessions are kept.
 fn retention(args: &ServeArgs) -> SessionRetention {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    SessionRetention { archive_after_ms: ms(args.archive_after), delete_after_ms: ms(args.delete_after) }
+    SessionRetention { archive_after_ms: ms(args.times.archive_after), delete_after_ms: ms(args.times.delete_after) }
 }
 
 /// Says what became of the runs that were open; nothing where none was.
