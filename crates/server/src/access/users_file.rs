@@ -152,7 +152,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = users_file(dir.path());
         assert_eq!(read_users(&path).unwrap(), []);
-        let add = |name| add_user(&path, "local", name, CallerRole::User, Timestamp(1_000));
+        let add = |name: &str| add_user(&path, "local", name, CallerRole::User, Timestamp(1_000));
         let token = add("ann").unwrap();
         add_user(&path, "local", "root", CallerRole::Admin, Timestamp(2_000)).unwrap();
         let written = std::fs::read_to_string(&path).unwrap();
