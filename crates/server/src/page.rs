@@ -3,12 +3,13 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use crate::access::cookie_of;
+use crate::api::{Asked, Named};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
@@ -50,7 +51,7 @@ struct AssetInAddress {
 pub(crate) async fn index(
     State(state): State<Arc<HttpServer>>,
     headers: HeaderMap,
-    Query(query): Query<EntryQuery>,
+    Asked(query): Asked<EntryQuery>,
 ) -> Response {
     let Some(token) = query.token else { return file("index.html", &headers) };
     let mut response = Redirect::to("/").into_response();
@@ -71,7 +72,7 @@ pub(crate) async fn index(
         (String = "text/css"), (String = "text/javascript"), (String = "text/html"), (String = "image/svg+xml")
     )))
 )]
-pub(crate) async fn asset(headers: HeaderMap, Path(name): Path<String>) -> Response {
+pub(crate) async fn asset(headers: HeaderMap, Named(name): Named<String>) -> Response {
     file(&name, &headers)
 }
 

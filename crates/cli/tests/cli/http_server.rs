@@ -4,6 +4,7 @@ mod access;
 mod bad_requests;
 mod cleaning;
 mod conversations;
+mod documented;
 mod draining;
 mod killed_under_load;
 mod many_followers;
