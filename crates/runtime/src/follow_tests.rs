@@ -1,7 +1,8 @@
 //! Tests that a follower of a session gets exactly its journal, whatever happens meanwhile.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
@@ -9,12 +10,12 @@ use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals, preset};
 use windlass_store::{MemoryStore, SessionLog as _};
 use windlass_tools::{Permissions, Registry, Secrets};
-use windlass_vocab::{Attendance, Delta, DeltaBody, Event, RunId, SessionChanged, SessionId, TurnId};
+use windlass_vocab::{Attendance, Delta, DeltaBody, Event, RunId, SessionChanged, SessionId, Timestamp, TurnId};
 
 use crate::feed::KEPT;
 use crate::live::LiveSessions;
 use crate::opening::{ReadySession, SessionChoice, SessionOpener};
-use crate::{AgentSettings, Breakers, Follow, FollowedEvent, Instructions, Services, SystemClock};
+use crate::{AgentSettings, Breakers, Clock, Follow, FollowedEvent, Instructions, Services, SystemClock};
 
 fn agent() -> AgentSettings {
     AgentSettings {
@@ -340,4 +341,43 @@ proptest! {
             world.settle().await;
         });
     }
+}
+
+/// A clock on which every wait is over at once. It notes how long each should have been.
+#[derive(Default)]
+struct NotedWaits(Mutex<Vec<Duration>>);
+
+impl Clock for NotedWaits {
+    fn now(&self) -> Timestamp {
+        Timestamp(0)
+    }
+
+    fn real(&self, span: Duration) -> Duration {
+        self.0.lock().unwrap().push(span);
+        Duration::ZERO
+    }
+}
+
+// proves W3: what another process writes is looked for at least four times a second
+#[test]
+fn a_session_of_another_process_is_read_again_within_a_quarter_of_a_second() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let mut world = FollowWorld::new().await;
+        world.do_it(FollowStep::Restart(DrivenBy::InAnotherProcess)).await;
+        let (clock, head) = (Arc::new(NotedWaits::default()), world.head().await);
+        let store = Arc::clone(&world.store) as _;
+        let mut follow = Follow::among(&world.live, store, Arc::clone(&clock) as _, world.session, head);
+        let writing = async {
+            while clock.0.lock().unwrap().len() < 3 {
+                tokio::task::yield_now().await;
+            }
+            world.do_it(FollowStep::Append).await;
+        };
+        let (followed, ()) = tokio::join!(follow.next(), writing);
+        let FollowedEvent::Event(event) = followed.unwrap() else { panic!("it fell behind") };
+        assert!(matches!(event.event(), Event::Record(record) if record.seq == head + 1));
+        let waits = clock.0.lock().unwrap().clone();
+        assert!(waits.iter().all(|wait| *wait <= Duration::from_millis(250)), "{waits:?}");
+    });
 }

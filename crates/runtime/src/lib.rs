@@ -87,7 +87,7 @@ mod undo;
 mod undo_compaction;
 mod undo_report;
 
-pub use breaker::Breakers;
+pub use breaker::{Breakers, ModelHealth};
 #[cfg(debug_assertions)]
 pub use clock::ScaledClock;
 pub use clock::{Clock, SystemClock};

@@ -10,6 +10,7 @@ use windlass_store::{Store, StoreError};
 use windlass_tools::Secrets;
 use windlass_vocab::{Control, SessionId};
 
+use crate::breaker::Breakers;
 use crate::feed::Feed;
 use crate::membership::OpenCount;
 use crate::perform_control::perform;
@@ -44,6 +45,7 @@ struct LiveState {
     observer: ObserverSlot,
     /// Followed sessions that are not live here.
     stored: StoredSessions,
+    breakers: Breakers,
 }
 
 #[derive(Debug, Default)]
@@ -89,6 +91,12 @@ pub(crate) struct OpeningTurn {
 }
 
 impl LiveSessions {
+    /// Returns the breakers that the sessions share: a model that failed in one rests for all.
+    #[must_use]
+    pub fn breakers(&self) -> &Breakers {
+        &self.0.breakers
+    }
+
     /// Waits until nobody else in this process is opening this session.
     pub(crate) async fn turn(&self, session: SessionId) -> OpeningTurn {
         let lock = Arc::clone(locked(&self.0.opening).entry(session).or_default());

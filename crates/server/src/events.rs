@@ -18,8 +18,9 @@ use windlass_store::StoreError;
 use windlass_vocab::{Event, SessionId};
 
 use crate::access::SignedIn;
+use crate::api::record_number::RecordNumber;
 use crate::api::{Asked, Named};
-use crate::document::shapes::{EventStream, SessionInAddress};
+use crate::document::shapes::{ServerSentEvent, SessionInAddress};
 use crate::error::ApiError;
 use crate::html::with_html;
 use crate::metrics::OpenStream;
@@ -45,7 +46,8 @@ const EVENT_STREAM: [(HeaderName, &str); 3] = [
 pub(crate) struct EventsQuery {
     /// The last record that the client has.
     #[serde(default)]
-    after: u64,
+    #[param(inline)]
+    after: RecordNumber,
 }
 
 /// A session's events as they happen, whichever process drives it
@@ -58,9 +60,9 @@ pub(crate) struct EventsQuery {
     params(
         SessionInAddress,
         EventsQuery,
-        ("last-event-id" = Option<u64>, Header, description = "The last record that a reconnecting client has; it wins over `after`")
+        ("last-event-id" = inline(Option<RecordNumber>), Header, description = "The last record that a reconnecting client has; it wins over `after`")
     ),
-    responses((status = 200, description = "The events", body = EventStream, content_type = "text/event-stream"))
+    responses((status = 200, description = "One event after the other", body = ServerSentEvent, content_type = "text/event-stream"))
 )]
 pub(crate) async fn events(
     State(state): State<Arc<HttpServer>>,
@@ -70,7 +72,7 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let row = state.session(&caller, session).await?;
-    let after = last_event_id(&headers)?.unwrap_or(query.after);
+    let after = last_event_id(&headers)?.unwrap_or(query.after).0;
     let head = state.store().head(row.session).await?.seq;
     if after > head {
         return Err(ApiError::bad_request(format!("the session has {head} records, so none is numbered {after}"))
@@ -90,10 +92,11 @@ pub(crate) async fn events(
 }
 
 /// Returns the last record that a reconnecting client has; a browser sends its own header, which wins over the address.
-fn last_event_id(headers: &HeaderMap) -> Result<Option<u64>, ApiError> {
+fn last_event_id(headers: &HeaderMap) -> Result<Option<RecordNumber>, ApiError> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let seq = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    seq.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
+    let number = value.to_str().ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let number = number.and_then(|number| number.try_into().ok());
+    number.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
 }
 
 /// Follows a session for one client.

@@ -3,13 +3,13 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 
 use crate::access::SentFrom;
-use crate::api::Asked;
+use crate::api::{Asked, Named};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
@@ -85,7 +85,7 @@ pub(crate) async fn index(
         (String = "text/css"), (String = "text/javascript"), (String = "text/html"), (String = "image/svg+xml")
     )))
 )]
-pub(crate) async fn asset(headers: HeaderMap, Path(name): Path<String>) -> Response {
+pub(crate) async fn asset(headers: HeaderMap, Named(name): Named<String>) -> Response {
     file(&name, &headers)
 }
 

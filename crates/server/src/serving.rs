@@ -33,6 +33,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(usage::usage))
         .routes(routes!(settings::models))
         .routes(routes!(settings::servers))
+        .routes(routes!(settings::retry_server))
         .routes(routes!(settings::settings))
         .routes(routes!(rules::list))
         .routes(routes!(rules::forget))

@@ -15,6 +15,8 @@ pub enum Packages {
     Llm,
     /// From npm: what drives a browser, and what judges pages for people who can't see or point.
     Browser,
+    /// From PyPI: the judge of the HTTP API.
+    ApiJudge,
 }
 
 impl Packages {
@@ -28,6 +30,7 @@ impl Packages {
             Self::Models => "models",
             Self::Llm => "llm",
             Self::Browser => "browser",
+            Self::ApiJudge => "api-judge",
         };
         let folder = Path::new(tmpdir).parent()?.join("tools").join(name);
         if folder.join("installed").exists() {

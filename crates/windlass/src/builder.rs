@@ -10,9 +10,7 @@ use std::time::Duration;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
 use windlass_provider::ResponseFormat;
-use windlass_runtime::{
-    Breakers, Clock, ContextSource, Hub, InstructionFile, LiveSessions, ProjectInstructions, Services,
-};
+use windlass_runtime::{Clock, ContextSource, Hub, InstructionFile, LiveSessions, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
 #[cfg(feature = "sqlite")]
@@ -452,7 +450,7 @@ impl<D, O: Output> Builder<D, O> {
             models,
             registry,
             secrets,
-            breakers: Breakers::default(),
+            breakers: parts.live.breakers().clone(),
             spending: windlass_store::SpendingCounter::default(),
             clock: parts.clock,
             guard_locks,

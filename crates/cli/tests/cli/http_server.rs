@@ -6,6 +6,7 @@ mod attach;
 mod bad_requests;
 mod cleaning;
 mod conversations;
+mod documented;
 mod draining;
 mod folders;
 #[cfg(target_os = "linux")]

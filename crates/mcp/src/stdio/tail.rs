@@ -58,11 +58,16 @@ impl StderrTail {
 
     /// The last lines joined into one, safe to display; empty if there were none.
     pub(crate) fn last_words(&self) -> String {
+        self.last_lines().join(" / ")
+    }
+
+    /// The last lines, safe to display.
+    pub(crate) fn last_lines(&self) -> Vec<String> {
         let kept: Vec<u8> = self.kept.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
         let text = String::from_utf8_lossy(&kept);
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES)..];
-        last.iter().map(|line| printable(line, LINE)).collect::<Vec<_>>().join(" / ")
+        last.iter().map(|line| printable(line, LINE)).collect()
     }
 }
 

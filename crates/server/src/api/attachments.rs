@@ -20,13 +20,21 @@ const LONGEST_NAME: usize = 200;
 #[serde(deny_unknown_fields)]
 pub(crate) struct SentFile {
     /// A plain name without a folder.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(
+        min_length = 1,
+        max_length = 200,
+        pattern = r"^[^./\\\u0000-\u001f\u007f-\u009f][^/\\\u0000-\u001f\u007f-\u009f]*$"
+    )]
     name: String,
     /// What the sender takes it for. Its content decides.
     #[serde(default, rename = "media_type")]
     _media_type: String,
     /// Its content in Base64.
-    #[schema(content_encoding = "base64")]
+    #[schema(
+        content_encoding = "base64",
+        min_length = 4,
+        pattern = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)$"
+    )]
     data: String,
 }
 

@@ -13,6 +13,7 @@ use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::ForkError;
 use windlass_vocab::{RunId, SessionId, Undoable};
 
+use super::record_number::RecordNumber;
 use super::sessions::{SessionSummary, fresh_key};
 use super::{Body, Named};
 use crate::access::{Caller, SignedIn};
@@ -56,7 +57,8 @@ pub(crate) async fn retry(
 #[schema(example = json!({"at": 3}))]
 pub(crate) struct ForkPlace {
     /// The record; absent means the end.
-    at: Option<u64>,
+    #[schema(inline)]
+    at: Option<RecordNumber>,
 }
 
 /// Makes a session that goes on from a record of this one
@@ -77,7 +79,8 @@ pub(crate) async fn fork(
     let row = state.session(&caller, session).await?;
     state.room_for_session(&caller).await?;
     let now = state.clock.now();
-    let forked = fork_session(state.store().as_ref(), row.session, place.at, &fresh_key(), now).await;
+    let forked =
+        fork_session(state.store().as_ref(), row.session, place.at.map(|RecordNumber(at)| at), &fresh_key(), now).await;
     let forked = forked.map_err(|error| match error {
         ForkError::Store(error) => ApiError::from(error),
         error => ApiError::bad_request(error.to_string()),

@@ -9,6 +9,7 @@ pub(crate) mod login;
 pub(crate) mod me;
 pub(crate) mod messages;
 pub(crate) mod metrics;
+pub(crate) mod record_number;
 pub(crate) mod records;
 pub(crate) mod rules;
 pub(crate) mod sessions;
@@ -21,6 +22,7 @@ use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::error::{ApiError, ErrorKind};
 
@@ -31,10 +33,16 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        match axum::Json::from_request(request, state).await {
-            Ok(axum::Json(body)) => Ok(Self(body)),
-            Err(rejected) => Err(refused(&rejected)),
+        let axum::Json(text) = match axum::Json::<Box<RawValue>>::from_request(request, state).await {
+            Ok(body) => body,
+            Err(rejected) => return Err(refused(&rejected)),
+        };
+        let unfit = |message: String| ApiError::bad_request(message).hint("GET /api/openapi.json says what fits");
+        // A list would be read as an object's fields in their order.
+        if !text.get().starts_with('{') {
+            return Err(unfit("the body is no JSON object".to_owned()));
         }
+        serde_json::from_str(text.get()).map(Self).map_err(|error| unfit(error.to_string()))
     }
 }
 

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use windlass_vocab::SessionId;
 
+use super::record_number::RecordNumber;
 use super::{Asked, Named};
 use crate::access::SignedIn;
 use crate::document::shapes::{RecordEnvelope, SessionInAddress};
@@ -24,8 +25,10 @@ const MOST_BATCHES: u32 = 1_000;
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordsQuery {
     /// The page ends before this record; absent means the newest.
-    before: Option<u64>,
+    #[param(inline)]
+    before: Option<RecordNumber>,
     /// How many batches at most.
+    #[param(minimum = 0, maximum = 4_294_967_295_u32)]
     batches: Option<u32>,
 }
 
@@ -53,7 +56,7 @@ pub(crate) async fn records(
     Asked(query): Asked<RecordsQuery>,
 ) -> Result<Response, ApiError> {
     let row = state.session(&caller, session).await?;
-    let before = query.before.unwrap_or(u64::MAX);
+    let before = query.before.map_or(u64::MAX, |RecordNumber(before)| before);
     let batches = query.batches.unwrap_or(BATCHES).clamp(1, MOST_BATCHES);
     let records = state.store().read_before(row.session, before, batches).await?;
     let more = records.first().is_some_and(|first| first.seq > 1);

@@ -1,4 +1,4 @@
-//! What the server works with: models, tool servers, rules. Read only: settings are the operator's.
+//! What the server works with: models, tool servers, rules. Settings are the operator's; a tool server can be tried again.
 
 use std::sync::Arc;
 
@@ -6,15 +6,19 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
+use windlass::door::ResolvedModel;
 use windlass_mcp::{ConnectionState, ServerState};
+use windlass_runtime::ModelHealth;
 use windlass_setup::agent::learned_chain;
 use windlass_setup::models::DEMO;
+use windlass_setup::models::questions::{ModelReach, reach};
 use windlass_setup::session_agent::AgentPurpose;
 use windlass_setup::settings::{SettingOrigin, Sourced};
 use windlass_tools::Rule;
 
+use super::Named;
 use crate::access::SignedIn;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,6 +36,26 @@ pub(crate) struct ListedModelOfChain {
     window: Option<u64>,
     /// Whether new runs call it first.
     in_use: bool,
+    /// How its calls went lately.
+    health: HealthWord,
+    /// Until when it is not called, as long as another model of the chain can be; for `resting`.
+    #[schema(required, format = "date-time")]
+    resting_until: Option<String>,
+    /// Whether its server answers now; `null` where it was not asked.
+    #[schema(required)]
+    reachable: Option<bool>,
+}
+
+/// How a model's calls went lately.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum HealthWord {
+    /// The last one was answered, or there was none.
+    Fine,
+    /// The last one was given up.
+    Failing,
+    /// Three in a row were given up.
+    Resting,
 }
 
 /// The models of new runs, in the order they are tried
@@ -46,20 +70,34 @@ pub(crate) async fn models(
     SignedIn(caller): SignedIn,
 ) -> Result<Json<ChainListing>, ApiError> {
     let built = state.agent(&caller, None, AgentPurpose::Say).await?;
-    let chain = learned_chain(&built.setup, &built.model);
-    let mut models: Vec<ListedModelOfChain> = chain
-        .into_iter()
-        .enumerate()
-        .map(|(place, model)| ListedModelOfChain {
-            in_use: place == 0,
-            name: model.name.as_str().to_owned(),
-            server: model.base_url,
-            window: model.figures.window.or(model.declared.window),
-        })
-        .collect();
+    let mut chain = learned_chain(&built.setup, &built.model);
     // The demo model is what answers until there is one.
-    models.retain(|model| model.name != DEMO);
+    chain.retain(|model| model.name.as_str() != DEMO);
+    let reached = reach(&chain).await;
+    let models = chain.into_iter().zip(reached).enumerate();
+    let models = models.map(|(place, (model, reach))| listed_model(&state, place, model, reach)).collect();
     Ok(Json(ChainListing { models }))
+}
+
+fn listed_model(state: &HttpServer, place: usize, model: ResolvedModel, reach: ModelReach) -> ListedModelOfChain {
+    let (health, until) = match state.live().breakers().health(&model.name, state.clock.now()) {
+        ModelHealth::Fine => (HealthWord::Fine, None),
+        ModelHealth::Failing => (HealthWord::Failing, None),
+        ModelHealth::Resting(until) => (HealthWord::Resting, Some(until)),
+    };
+    ListedModelOfChain {
+        in_use: place == 0,
+        name: model.name.as_str().to_owned(),
+        server: model.base_url,
+        window: model.figures.window.or(model.declared.window),
+        health,
+        resting_until: until.map(|until| until.to_string()),
+        reachable: match reach {
+            ModelReach::Answers => Some(true),
+            ModelReach::Silent => Some(false),
+            ModelReach::NotAsked => None,
+        },
+    }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -70,26 +108,50 @@ pub(crate) struct ToolServerListing {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ListedToolServer {
     name: String,
-    state: &'static str,
+    state: ServerWord,
     tools: usize,
     /// Why it is not connected.
     #[schema(required)]
     reason: Option<String>,
+    /// The last lines that it wrote to standard error.
+    log_tail: Vec<String>,
+}
+
+/// The state of a tool server.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ServerWord {
+    Disabled,
+    Idle,
+    Connecting,
+    Connected,
+    Restarting,
+    NeedsLogin,
+    Failed,
+    Closed,
+    /// A project's file names it, and nobody has agreed to it yet.
+    WaitingForConsent,
 }
 
 impl From<ServerState> for ListedToolServer {
     fn from(server: ServerState) -> Self {
         let state = match server.state {
-            ConnectionState::Disabled => "disabled",
-            ConnectionState::Idle => "idle",
-            ConnectionState::Connecting => "connecting",
-            ConnectionState::Connected => "connected",
-            ConnectionState::Restarting => "restarting",
-            ConnectionState::NeedsAuth => "needs_login",
-            ConnectionState::Failed => "failed",
-            ConnectionState::Closed => "closed",
+            ConnectionState::Disabled => ServerWord::Disabled,
+            ConnectionState::Idle => ServerWord::Idle,
+            ConnectionState::Connecting => ServerWord::Connecting,
+            ConnectionState::Connected => ServerWord::Connected,
+            ConnectionState::Restarting => ServerWord::Restarting,
+            ConnectionState::NeedsAuth => ServerWord::NeedsLogin,
+            ConnectionState::Failed => ServerWord::Failed,
+            ConnectionState::Closed => ServerWord::Closed,
         };
-        Self { name: server.name.to_string(), state, tools: server.tools.len(), reason: server.last_error }
+        Self {
+            name: server.name.to_string(),
+            state,
+            tools: server.tools.len(),
+            reason: server.last_error,
+            log_tail: server.log_tail,
+        }
     }
 }
 
@@ -106,7 +168,50 @@ pub(crate) async fn servers(
 ) -> Result<Json<ToolServerListing>, ApiError> {
     let built = state.agent(&caller, None, AgentPurpose::Say).await?;
     let states = built.setup.servers.known().map(|servers| servers.states()).unwrap_or_default();
-    Ok(Json(ToolServerListing { servers: states.into_iter().map(Into::into).collect() }))
+    let withheld = built.setup.servers.withheld().iter().map(|name| ListedToolServer {
+        name: name.to_string(),
+        state: ServerWord::WaitingForConsent,
+        tools: 0,
+        reason: None,
+        log_tail: Vec::new(),
+    });
+    Ok(Json(ToolServerListing { servers: states.into_iter().map(Into::into).chain(withheld).collect() }))
+}
+
+/// The tool server that the address names.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "it only describes the address")]
+struct ToolServerInAddress {
+    /// Its name, as listed.
+    #[param(example = "time")]
+    name: String,
+}
+
+/// Connects a tool server again; answered once it is connected or has failed
+#[utoipa::path(
+    post,
+    path = "/api/servers/{name}/retry",
+    tag = "server",
+    params(ToolServerInAddress),
+    responses((status = 200, description = "The server as it is then", body = ListedToolServer))
+)]
+pub(crate) async fn retry_server(
+    State(state): State<Arc<HttpServer>>,
+    SignedIn(caller): SignedIn,
+    Named(name): Named<String>,
+) -> Result<Json<ListedToolServer>, ApiError> {
+    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let unknown = || {
+        ApiError::new(ErrorKind::NotFound, "there is no such tool server")
+            .hint("GET /api/servers lists those there are")
+    };
+    let servers = built.setup.servers.servers().ok_or_else(unknown)?;
+    let known = servers.states().into_iter().find(|known| known.name.to_string() == name).ok_or_else(unknown)?;
+    // Why it could not be connected is part of its state.
+    let _ = servers.connect(&known.name).await;
+    let now = servers.states().into_iter().find(|now| now.name == known.name).unwrap_or(known);
+    Ok(Json(now.into()))
 }
 
 #[derive(Debug, Serialize, ToSchema)]

@@ -53,7 +53,7 @@ pub(crate) async fn export(
     post,
     path = "/api/sessions/import",
     tag = "sessions",
-    request_body(content = JournalLines, content_type = "application/jsonl"),
+    request_body(content((JournalLines = "application/jsonl"), (JournalLines = "text/plain"))),
     responses((status = 201, description = "The session", body = SessionSummary), Conflict)
 )]
 pub(crate) async fn import(

@@ -16,12 +16,40 @@ use crate::access::SignedIn;
 use crate::error::ApiError;
 use crate::state::HttpServer;
 
+/// The length of a day, in milliseconds.
+const DAY_MS: u64 = 86_400_000;
+
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UsageQuery {
     #[serde(default)]
     #[param(inline)]
     by: UsageBy,
+    /// The first day that counts, in UTC; absent means the first there is.
+    #[param(format = "date", value_type = Option<String>)]
+    from: Option<UsageDay>,
+    /// The last day that counts, in UTC; absent means today.
+    #[param(format = "date", value_type = Option<String>)]
+    to: Option<UsageDay>,
+}
+
+/// A day in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UsageDay(Timestamp);
+
+impl<'de> Deserialize<'de> for UsageDay {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let midnight = format!("{text}T00:00:00.000Z").parse();
+        midnight.map(Self).map_err(|_| serde::de::Error::custom(format!("`{text}` is not a day like 2026-11-18")))
+    }
+}
+
+impl UsageQuery {
+    fn has(&self, charge: &Charge) -> bool {
+        let ended = self.to.is_some_and(|UsageDay(to)| charge.at >= to.plus_ms(DAY_MS));
+        self.from.is_none_or(|UsageDay(from)| charge.at >= from) && !ended
+    }
 }
 
 /// What the sums are made by.
@@ -78,7 +106,9 @@ pub(crate) async fn usage(
     Asked(query): Asked<UsageQuery>,
 ) -> Result<Json<UsageTable>, ApiError> {
     let mut sums: BTreeMap<String, UsageLine> = BTreeMap::new();
-    for charge in charges(state.store().as_ref(), &caller.user, Timestamp(0)).await?.charges {
+    let since = query.from.map_or(Timestamp(0), |UsageDay(from)| from);
+    let all = charges(state.store().as_ref(), &caller.user, since).await?.charges;
+    for charge in all.into_iter().filter(|charge| query.has(charge)) {
         let name = match query.by {
             UsageBy::Day => charge.at.to_string().chars().take(10).collect(),
             UsageBy::Model => charge.model.as_str().to_owned(),

@@ -143,13 +143,19 @@ pub(crate) struct DeltaEnvelope {
 #[expect(dead_code, reason = "it only describes what is sent")]
 pub(crate) struct JournalLines(String);
 
-/// Server-sent events. A record has its `seq` as `id` and a `RecordEnvelope` as `data`; a delta has no `id` and a
+/// One server-sent event of a stream. A record has its `seq` as `id` and a `RecordEnvelope` as `data`; a delta has no `id` and a
 /// `DeltaEnvelope` as `data`. An event called `error`, with an error's fields as `data`, ends a stream whose session can't be
 /// read any more.
 #[derive(ToSchema)]
-#[schema(example = "id: 6\ndata: {\"v\":1,\"seq\":6,\"kind\":\"TurnStarted\",…}\n\n")]
 #[expect(dead_code, reason = "it only describes what is sent")]
-pub(crate) struct EventStream(String);
+pub(crate) struct ServerSentEvent {
+    #[schema(nullable = false, pattern = "^[0-9]+$")]
+    id: Option<String>,
+    #[schema(nullable = false, pattern = "^(message|error)$")]
+    event: Option<String>,
+    #[schema(content_media_type = "application/json")]
+    data: String,
+}
 
 #[cfg(test)]
 mod tests {

@@ -85,6 +85,39 @@ pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp, ask
     learned
 }
 
+/// Whether the server of a model can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelReach {
+    /// It answers.
+    Answers,
+    /// It does not.
+    Silent,
+    /// It is not asked: its provider is not for asking.
+    NotAsked,
+}
+
+/// Asks the servers of a chain, all at once, whether they answer; whatever they answer counts.
+pub async fn reach(chain: &[ResolvedModel]) -> Vec<ModelReach> {
+    let asked: Vec<_> = chain.iter().map(|model| tokio::spawn(reach_one(model.clone()))).collect();
+    let mut found = Vec::with_capacity(asked.len());
+    for one in asked {
+        found.push(one.await.unwrap_or(ModelReach::NotAsked));
+    }
+    found
+}
+
+async fn reach_one(model: ResolvedModel) -> ModelReach {
+    if !model.server.can_be_asked() {
+        return ModelReach::NotAsked;
+    }
+    let limit = if is_on_this_machine(&model.base_url) { LIMIT_HERE } else { LIMIT };
+    match ask(&model.config(), model.server, limit).await {
+        Err(ListingError::Failed(failure)) if failure.status.is_none() => ModelReach::Silent,
+        Err(ListingError::Config(_)) => ModelReach::NotAsked,
+        Ok(_) | Err(ListingError::Failed(_)) => ModelReach::Answers,
+    }
+}
+
 /// Fills in what is known of the models of a chain.
 pub fn fill_in(chain: &mut [ResolvedModel], learned: &[RememberedModel]) {
     for model in chain {
@@ -114,7 +147,7 @@ mod tests {
     use windlass_testkit::{ModelServer, Script};
     use windlass_vocab::{ModelSoftware, Timestamp};
 
-    use super::{AskedServers, fill_in, learn};
+    use super::{AskedServers, ModelReach, fill_in, learn, reach};
     use crate::models::memory::{DatedAnswers, ModelMemory, RememberedModel};
 
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -224,6 +257,19 @@ mod tests {
         assert_eq!(silent_at(4, AskedServers::Due), Some(NOW), "it was not asked");
         assert_eq!(silent_at(4, AskedServers::All), Some(NOW.plus_ms(4 * 60_000)), "a person wants to know");
         assert_eq!(silent_at(10, AskedServers::Due), Some(NOW.plus_ms(10 * 60_000)));
+    }
+
+    // proves W3: whatever a server answers, it can be reached
+    #[test]
+    fn a_server_is_reached_when_it_answers_and_silent_when_nobody_listens() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let here = answering(vec![("/v1/models", 503, Value::Null)]);
+        let nobody = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            format!("http://{}/v1", listener.local_addr().unwrap())
+        };
+        let chain = [model(ServerKind::Other, &here), model(ServerKind::Other, &nobody)];
+        assert_eq!(runtime.block_on(reach(&chain)), [ModelReach::Answers, ModelReach::Silent]);
     }
 
     // proves M8: a server may have another model under the same id

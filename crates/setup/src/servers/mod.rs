@@ -116,6 +116,11 @@ impl AttachedServers {
         self.servers.as_ref()
     }
 
+    /// Returns the servers that nobody has agreed to.
+    pub fn withheld(&self) -> &BTreeSet<ServerName> {
+        &self.withheld
+    }
+
     /// Returns the servers that the person refused.
     pub fn refused(settings: &Settings) -> BTreeSet<ServerName> {
         let agreements = ConsentAnswers::read(&folder(&settings.place.data_dir.value));
