@@ -105,3 +105,45 @@ impl RemoteActivity {
         self.answered.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_runtime::SessionActivity;
+    use windlass_vocab::{EndReason, Event, MessageAccepted, RunId, TurnId};
+
+    use super::RemoteActivity;
+    use crate::sample::{ended, event};
+
+    fn take(activity: &mut RemoteActivity, event: Event) {
+        let Event::Record(envelope) = event else { return };
+        activity.record(&envelope);
+    }
+
+    // proves W3: a chat waits for the run that the server has named, though no record of it came yet
+    #[test]
+    fn a_run_that_was_begun_for_us_is_under_way_until_its_end_comes() {
+        let mut activity = RemoteActivity::default();
+        assert_eq!(activity.now(), SessionActivity::Idle);
+        activity.begun(RunId(1));
+        assert_eq!(activity.now(), SessionActivity::Working);
+        take(&mut activity, event(TurnId(1), ended(EndReason::Completed, "Aye.", None)));
+        assert_eq!(activity.now(), SessionActivity::Idle);
+    }
+
+    // proves L7: a message of ours that waits keeps the chat waiting until it is taken up, or dropped
+    #[test]
+    fn a_message_that_waits_is_waited_for() {
+        let mut activity = RemoteActivity::default();
+        activity.begun(RunId(1));
+        activity.queued("m-2".into());
+        assert!(!activity.waits_for_queue(), "a run is open");
+        take(&mut activity, event(TurnId(1), ended(EndReason::Completed, "Aye.", None)));
+        assert!(activity.waits_for_queue());
+        assert_eq!(activity.now(), SessionActivity::Working);
+        let mut dropped = activity.clone();
+        dropped.drop_queued();
+        assert_eq!(dropped.now(), SessionActivity::Idle);
+        take(&mut activity, event(TurnId(1), MessageAccepted::new("m-2", "and then?")));
+        assert!(!activity.waits_for_queue());
+    }
+}

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use url::Url;
-
-use crate::remote_server::is_on_this_machine;
+use windlass::door::is_on_this_machine;
 
 /// Where a server is, and what the address says besides.
 #[derive(Clone, PartialEq, Eq)]
@@ -72,7 +71,7 @@ impl RemoteAddress {
 
     /// Says who can read what goes there.
     pub(crate) fn transport(&self) -> Transport {
-        let is_private = self.base.scheme() == "https" || is_on_this_machine(&self.base);
+        let is_private = self.base.scheme() == "https" || is_on_this_machine(self.base.as_str());
         if is_private { Transport::Private } else { Transport::Open }
     }
 }

@@ -6,6 +6,7 @@ use reqwest::{Method, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
+use windlass::door::is_on_this_machine;
 
 use super::error::RemoteError;
 
@@ -34,7 +35,7 @@ impl RemoteClient {
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(CONNECT)
             .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")));
-        if is_on_this_machine(&base) {
+        if is_on_this_machine(base.as_str()) {
             builder = builder.no_proxy();
         }
         Ok(Self { http: builder.build().map_err(|error| failed(&error))?, base, token })
@@ -130,14 +131,4 @@ async fn whole_body(mut response: Response) -> reqwest::Result<Vec<u8>> {
         }
     }
     Ok(whole)
-}
-
-/// Whether the address is one of this machine.
-pub(crate) fn is_on_this_machine(address: &Url) -> bool {
-    match address.host() {
-        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    }
 }

@@ -6,5 +6,5 @@
 mod client;
 mod error;
 
-pub(crate) use self::client::{RemoteClient, is_on_this_machine};
+pub(crate) use self::client::RemoteClient;
 pub(crate) use self::error::{RefusalKind, RemoteError};
