@@ -47,7 +47,7 @@ pub(super) struct OpenAiError {
     kind: ErrorType,
     pub(super) message: String,
     param: Option<Cow<'static, str>>,
-    pub(super) code: Option<&'static str>,
+    code: Option<&'static str>,
     retry_after: Option<u64>,
     repetition: Repetition,
 }
@@ -128,6 +128,14 @@ impl OpenAiError {
     /// Marks the error as one of a run that was made.
     pub(super) fn of_run(self) -> Self {
         Self { repetition: Repetition::NotUnasked, ..self }
+    }
+
+    /// Returns the code of a failed response: one of the few that the Responses API has.
+    pub(super) fn response_code(&self) -> &'static str {
+        match self.kind {
+            ErrorType::RateLimit => "rate_limit_exceeded",
+            ErrorType::InvalidRequest | ErrorType::Permission | ErrorType::Server => "server_error",
+        }
     }
 
     /// Returns the body, which is also the last event of a stream that fails.

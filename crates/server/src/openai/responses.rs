@@ -188,7 +188,7 @@ impl EventWriter for ResponseWriter {
         let output =
             if text.is_empty() { json!([]) } else { json!([self.head.item("incomplete", &json!([text_part(&text)]))]) };
         let mut response = self.head.response("failed", &output);
-        response["error"] = json!({"code": error.code.unwrap_or("server_error"), "message": error.message});
+        response["error"] = json!({"code": error.response_code(), "message": error.message});
         vec![self.event("response.failed", json!({"response": response}))]
     }
 }
@@ -266,6 +266,6 @@ mod tests {
         assert_eq!(last["response"]["incomplete_details"]["reason"], "max_output_tokens");
         let failed = data(&writer().fail(&OpenAiError::stopped()));
         assert_eq!(failed[0]["type"], "response.failed");
-        assert_eq!(failed[0]["response"]["error"]["code"], "run_cancelled");
+        assert_eq!(failed[0]["response"]["error"]["code"], "server_error");
     }
 }
