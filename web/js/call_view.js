@@ -97,6 +97,7 @@ function drawCall(call) {
 	details.addEventListener('toggle', () => {
 		page.open[details.open ? 'add' : 'delete'](call.id);
 		fill();
+		details.dispatchEvent(new Event('grown', { bubbles: true }));
 	});
 	fill();
 	return details;

@@ -38,6 +38,7 @@ export class Conversation {
 			this.draw();
 		}).observe(this.root);
 		this.list.addEventListener('toggle', () => this.hold(), true);
+		this.list.addEventListener('grown', () => this.hold());
 		this.list.addEventListener('load', () => this.draw(), true);
 		setInterval(() => tickClocks(this.list, Date.now()), 500);
 		this.list.addEventListener('click', () => requestAnimationFrame(() => this.hold()));

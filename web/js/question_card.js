@@ -46,7 +46,9 @@ export class QuestionCard {
 		this.root.dataset.question = question?.question ?? '';
 		this.root.replaceChildren();
 		if (question) this.draw(question, view);
-		this.shownAt = performance.now();
+		delete this.root.dataset.ready;
+		clearTimeout(this.settling);
+		if (question) this.settling = setTimeout(() => (this.root.dataset.ready = ''), SETTLED);
 		if (question && had) this.root.focus({ preventScroll: true });
 		else if (question) this.claimFocus(question);
 		else if (had) byId('composer-text').focus();
@@ -164,7 +166,7 @@ export class QuestionCard {
 
 	press(number) {
 		// A digit that was meant for something else when the card came up answers nothing.
-		if (performance.now() - this.shownAt < SETTLED) return;
+		if (this.root.dataset.ready === undefined) return;
 		const found = this.question && answersOf(this.question).find((answer) => answer.key === number);
 		if (found) this.choose(found.option);
 	}

@@ -5,6 +5,9 @@ import { EventStream } from './event_stream.js';
 import { emptyView, foldAll } from './fold.js';
 import { joinViews } from './join_views.js';
 
+// Who reads on towards the beginning gets larger pages, as joining each one to the rest takes as long as there is of it.
+const MOST_BATCHES = 800;
+
 export class SessionFeed {
 	constructor(id, { onChange, onState, onError }) {
 		Object.assign(this, {
@@ -15,6 +18,7 @@ export class SessionFeed {
 			view: emptyView(),
 			records: [],
 			more: false,
+			batches: 100,
 			waiting: [],
 			closed: false,
 		});
@@ -22,7 +26,7 @@ export class SessionFeed {
 
 	async open() {
 		try {
-			const page = await api.records(this.id, null);
+			const page = await api.records(this.id, null, this.batches);
 			if (this.closed) return;
 			this.records = page.records;
 			this.more = page.more;
@@ -72,7 +76,8 @@ export class SessionFeed {
 		if (!this.more || this.loading || this.closed) return;
 		this.loading = true;
 		try {
-			const page = await api.records(this.id, this.view.firstSeq);
+			this.batches = Math.min(MOST_BATCHES, this.batches * 2);
+			const page = await api.records(this.id, this.view.firstSeq, this.batches);
 			if (this.closed) return;
 			this.more = page.more && page.records.length > 0;
 			this.records = page.records.concat(this.records);

@@ -16,6 +16,12 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 	const page = await stage.tab();
 	const keys = page.keyboard;
 	const focused = () => page.evaluate(() => document.activeElement?.tagName ?? 'BODY');
+	// The card has the focus, and takes keys.
+	const card = () =>
+		page.waitForFunction(() => {
+			const element = document.querySelector('#question[data-ready]');
+			return element?.contains(document.activeElement);
+		});
 	const typing = () => page.waitForFunction(() => document.activeElement?.id === 'composer-text');
 
 	// The page opens with the focus where one writes.
@@ -29,7 +35,7 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 	await keys.type('work');
 	await keys.press('Enter');
 	await asked(page, 'echo yes');
-	await page.waitForFunction(() => document.querySelector('#question').contains(document.activeElement));
+	await card();
 	await keys.press('1');
 	assert.equal(await ended(page, 2), 'Done');
 	await unasked(page);
@@ -40,7 +46,7 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 	await keys.type('halt');
 	await keys.press('Enter');
 	await asked(page, 'sleep 600');
-	await page.waitForFunction(() => document.querySelector('#question').contains(document.activeElement));
+	await card();
 	await keys.press('1');
 	await page.locator('.mark.running').waitFor();
 	await keys.press('Escape');
