@@ -54,7 +54,8 @@ export function defineSessionActions({ composer, loadSessions }) {
 
 	define('answer', async (question, answer) => {
 		try {
-			await api.answer(page.row.id, question.question, answer);
+			const taken = await api.answer(page.row.id, question.question, answer);
+			if (taken?.always === 'session_only') toast(t('ask.session_only'));
 		} catch (error) {
 			const known = ['already_answered', 'run_is_over', 'not_offered'].includes(error.kind);
 			toast(known ? t(`ask.${error.kind}`) : error.message, { bad: true });

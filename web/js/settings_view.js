@@ -3,7 +3,7 @@
 import { button, h, replaceKeepingFocus } from './dom.js';
 import { api } from './api.js';
 import { allowNotifications, canNotify } from './notifications.js';
-import { count } from './format.js';
+import { clock, count } from './format.js';
 import { errorWords, showError } from './dialogs.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
@@ -97,23 +97,27 @@ async function models() {
 			h(
 				'li.row.wraps',
 				null,
-				h(`span.dot${model.in_use ? '.good' : ''}`),
+				h(`span.dot${modelTrouble(model) ? '.failed' : model.in_use ? '.good' : ''}`),
 				h('strong', null, visibleLine(model.name)),
 				h(
 					'span.muted.grow',
 					null,
-					[
-						visibleLine(model.server ?? ''),
-						model.window && t('settings.window', { n: count(model.window) }),
-						model.measured,
-					]
+					[visibleLine(model.server ?? ''), model.window && t('settings.window', { n: count(model.window) })]
 						.filter(Boolean)
 						.join(' · '),
 				),
+				modelTrouble(model) && h('span.danger', null, modelTrouble(model)),
 				model.in_use && h('span.ok', null, t('settings.in_use')),
 			),
 		),
 	);
+}
+
+// What is wrong with a model, in words; null where nothing is known to be.
+function modelTrouble(model) {
+	if (model.health === 'resting') return t('model.resting', { time: clock(model.resting_until) });
+	if (model.reachable === false) return t('model.unreachable');
+	return model.health === 'failing' ? t('model.failing') : null;
 }
 
 async function servers(again) {
@@ -202,7 +206,7 @@ async function rules(again) {
 				),
 			),
 		list(t('settings.allow'), settings.rules?.allow),
+		list(t('settings.ask'), settings.rules?.ask),
 		list(t('settings.deny'), settings.rules?.deny),
-		list(t('settings.files'), settings.files),
 	].flat();
 }

@@ -152,4 +152,10 @@ await play('conversation', {}, async (stage) => {
 	assert.equal(stage.file('once.txt'), 'one\none\n');
 	assert.ok(!existsSync(join(stage.server.workspace, 'precious')));
 	assert.ok(await composer(page).isVisible());
+
+	// What was allowed for good is listed, and taken back.
+	await page.locator('#rail button', { hasText: 'Settings' }).click();
+	const rule = page.locator('.listed li', { hasText: 'echo three' });
+	await rule.locator('button').click();
+	await rule.waitFor({ state: 'detached' });
 });
