@@ -65,7 +65,7 @@ export class Conversation {
 		const anchor = this.anchor();
 		if (!this.following && !older) this.unseen += Math.max(0, rows.length - this.rows.length);
 		this.rows = rows;
-		this.heights = new RowHeights(rows.map((row) => this.measured.get(row.key) ?? guessHeight(row)));
+		this.heights = new RowHeights(rows.map((row) => this.measured.get(row.key) ?? (row.guess ??= guessHeight(row))));
 		this.draw(anchor);
 		this.showPill();
 	}

@@ -21,7 +21,7 @@ export function h(selector, properties, ...children) {
 // One of the shapes in index.html.
 export function icon(name) {
 	const svg = document.createElementNS(SVG, 'svg');
-	svg.setAttribute('class', 'icon');
+	svg.setAttribute('class', `icon i-${name}`);
 	svg.setAttribute('aria-hidden', 'true');
 	const use = document.createElementNS(SVG, 'use');
 	use.setAttribute('href', `#i-${name}`);

@@ -6,7 +6,7 @@ import { emptyView, foldAll } from './fold.js';
 import { joinViews } from './join_views.js';
 
 // Who reads on towards the beginning gets larger pages, as joining each one to the rest takes as long as there is of it.
-const MOST_BATCHES = 800;
+const MOST_BATCHES = 400;
 
 export class SessionFeed {
 	constructor(id, { onChange, onState, onError }) {
