@@ -195,7 +195,7 @@ mod tests {
         let (breakers, now) = (Breakers::default(), Timestamp(20));
         let health = |breakers: &Breakers| breakers.clone().health(&"a".into(), now);
         assert_eq!(health(&breakers), ModelHealth::Fine);
-        breakers.clone().observe(&given_up("a"), Timestamp(0));
+        breakers.observe(&given_up("a"), Timestamp(0));
         assert_eq!(health(&breakers), ModelHealth::Failing);
         breakers.observe(&given_up("a"), Timestamp(5));
         breakers.observe(&given_up("a"), Timestamp(10));

@@ -39,6 +39,4 @@ pub use limits::ServiceLimits;
 pub use resuming::{ResumedRuns, resume_open_runs};
 pub use server_file::{RunningServer, RunningServerFile};
 pub use serving::app;
-pub use serving::{app, serve};
 pub use state::HttpServer;
-pub use state::{HttpServer, ServiceLimits};

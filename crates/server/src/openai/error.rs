@@ -165,7 +165,8 @@ impl OpenAiError {
             | ErrorKind::RunIsOver
             | ErrorKind::NotOffered
             | ErrorKind::Nothing
-            | ErrorKind::TooLarge => (ErrorType::InvalidRequest, None),
+            | ErrorKind::TooLarge
+            | ErrorKind::TooSlow => (ErrorType::InvalidRequest, None),
         };
         Self { code, ..Self::new(status, shape, message) }
     }
