@@ -45,7 +45,7 @@ impl RemoteAddress {
     /// Reads an address; the error says what is wrong with it, without repeating it.
     pub(crate) fn read(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
-        let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let with_scheme = if is_host_and_port(text) { format!("http://{text}") } else { text.to_owned() };
         let mut base = Url::parse(&with_scheme).map_err(|_| "this is no address: give it as http://HOST:PORT")?;
         if !matches!(base.scheme(), "http" | "https") || base.host().is_none() {
             return Err("a server has an address that begins with http:// or https://");
@@ -76,6 +76,14 @@ impl RemoteAddress {
     }
 }
 
+/// Whether the text begins with a host, and not with a scheme: `unix:/socket` would read as host `unix` with no port.
+fn is_host_and_port(text: &str) -> bool {
+    match text.split_once(':') {
+        Some((_, after)) => text.starts_with('[') || after.starts_with(|c: char| c.is_ascii_digit()),
+        None => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{GivenToken, RemoteAddress, Transport};
@@ -94,6 +102,8 @@ mod tests {
             ("http://127.0.0.1:7700/?token=0123456789abcdef", (base(), token.clone(), None)),
             (" http://127.0.0.1:7700/?token=0123456789abcdef#/s/0198-id", (base(), token, session)),
             ("127.0.0.1:7700", (base(), None, None)),
+            ("[::1]:7700", ("http://[::1]:7700/".to_owned(), None, None)),
+            ("localhost/windlass", ("http://localhost/windlass/".to_owned(), None, None)),
             ("https://h/windlass", ("https://h/windlass/".to_owned(), None, None)),
             ("http://127.0.0.1:7700/?token=", (base(), None, None)),
         ] {
