@@ -11,7 +11,7 @@ use serde_json::Value;
 use windlass_vocab::{Event, RunEnded};
 
 use super::answer_text::{AnswerText, ReplyReplaced};
-use super::awaited_run::{AwaitedRun, RunStep};
+use super::client_run::{ClientRun, RunStep};
 use super::error::OpenAiError;
 use super::progress::Progress;
 use super::run_result::RunAnswer;
@@ -21,13 +21,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// A server-sent event, not written yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WireEvent {
+pub(super) struct OutgoingEvent {
     /// The name of the event; Chat Completions has none.
     pub(super) name: Option<&'static str>,
     pub(super) data: String,
 }
 
-impl WireEvent {
+impl OutgoingEvent {
     pub(super) fn unnamed(data: &Value) -> Self {
         Self { name: None, data: data.to_string() }
     }
@@ -43,13 +43,13 @@ impl WireEvent {
 
 /// Writes an answer as the events of one wire.
 pub(super) trait EventWriter {
-    fn begin(&mut self) -> Vec<WireEvent>;
+    fn begin(&mut self) -> Vec<OutgoingEvent>;
     /// Text of the answer.
-    fn text(&mut self, text: &str) -> Vec<WireEvent>;
+    fn text(&mut self, text: &str) -> Vec<OutgoingEvent>;
     /// Text about what the run does.
-    fn progress(&mut self, text: &str) -> Vec<WireEvent>;
-    fn end(&mut self, answer: &RunAnswer) -> Vec<WireEvent>;
-    fn fail(&mut self, error: &OpenAiError) -> Vec<WireEvent>;
+    fn progress(&mut self, text: &str) -> Vec<OutgoingEvent>;
+    fn end(&mut self, answer: &RunAnswer) -> Vec<OutgoingEvent>;
+    fn fail(&mut self, error: &OpenAiError) -> Vec<OutgoingEvent>;
 }
 
 /// Whether more events follow.
@@ -59,24 +59,24 @@ enum StreamStage {
     Over,
 }
 
-struct AnswerStream<W> {
-    run: AwaitedRun,
+struct AnswerEvents<W> {
+    run: ClientRun,
     writer: W,
     text: AnswerText,
     progress: Progress,
-    written: VecDeque<WireEvent>,
+    written: VecDeque<OutgoingEvent>,
     stage: StreamStage,
 }
 
 /// Returns the response that sends an answer while it comes.
-pub(super) fn streamed<W: EventWriter + Send + 'static>(run: AwaitedRun, mut writer: W) -> Response {
+pub(super) fn streamed<W: EventWriter + Send + 'static>(run: ClientRun, mut writer: W) -> Response {
     let written = writer.begin().into();
     let text = AnswerText::new(run.release);
-    let answer = AnswerStream { run, writer, text, progress: Progress::new(), written, stage: StreamStage::Open };
+    let answer = AnswerEvents { run, writer, text, progress: Progress::new(), written, stage: StreamStage::Open };
     Sse::new(answer.events()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response()
 }
 
-impl<W: EventWriter> AnswerStream<W> {
+impl<W: EventWriter> AnswerEvents<W> {
     fn events(self) -> impl Stream<Item = Result<SentEvent, Infallible>> {
         stream::unfold(self, |mut answer| async move {
             loop {
@@ -106,18 +106,18 @@ impl<W: EventWriter> AnswerStream<W> {
         }
     }
 
-    fn event(&mut self, event: &Event) -> Result<Vec<WireEvent>, OpenAiError> {
+    fn event(&mut self, event: &Event) -> Result<Vec<OutgoingEvent>, OpenAiError> {
         let text = match event {
             Event::Record(envelope) => self.text.record(&envelope.record),
             Event::Delta(delta) => self.text.delta(delta),
         };
-        let mut written: Vec<WireEvent> =
+        let mut written: Vec<OutgoingEvent> =
             self.progress.text(event).map(|text| self.writer.progress(&text)).unwrap_or_default();
         written.extend(text.map_err(replaced)?.map(|text| self.writer.text(&text)).unwrap_or_default());
         Ok(written)
     }
 
-    fn end(&mut self, ended: &RunEnded) -> Result<Vec<WireEvent>, OpenAiError> {
+    fn end(&mut self, ended: &RunEnded) -> Result<Vec<OutgoingEvent>, OpenAiError> {
         let answer = RunAnswer::of(ended)?;
         let rest = self.text.end(&answer.text).map_err(replaced)?;
         let mut written = rest.map(|text| self.writer.text(&text)).unwrap_or_default();

@@ -8,9 +8,9 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::answer_stream::{EventWriter, WireEvent, streamed};
-use super::awaited_run::AwaitedRun;
+use super::answer_stream::{EventWriter, OutgoingEvent, streamed};
 use super::chat_request::{ChatBody, ChatDelivery, UsageChunk};
+use super::client_run::ClientRun;
 use super::error::OpenAiError;
 use super::models::agent_of;
 use super::run_result::{RunAnswer, chat_usage};
@@ -69,7 +69,7 @@ struct ChatHead {
 }
 
 impl ChatHead {
-    fn of(run: &AwaitedRun) -> Self {
+    fn of(run: &ClientRun) -> Self {
         let id = format!("chatcmpl-{}", run.answer_id().stem());
         Self { id, created: run.created, model: run.model.clone() }
     }
@@ -102,44 +102,44 @@ struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    fn delta(&self, delta: &Value, finish: Option<&str>) -> Vec<WireEvent> {
+    fn delta(&self, delta: &Value, finish: Option<&str>) -> Vec<OutgoingEvent> {
         let choices = json!([{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]);
         let mut chunk = self.head.chunk(&choices);
         // Where usage is asked for, every chunk has the field.
         if self.usage == UsageChunk::Sent {
             chunk["usage"] = Value::Null;
         }
-        vec![WireEvent::unnamed(&chunk)]
+        vec![OutgoingEvent::unnamed(&chunk)]
     }
 }
 
 impl EventWriter for ChunkWriter {
-    fn begin(&mut self) -> Vec<WireEvent> {
+    fn begin(&mut self) -> Vec<OutgoingEvent> {
         self.delta(&json!({"role": "assistant", "content": ""}), None)
     }
 
-    fn text(&mut self, text: &str) -> Vec<WireEvent> {
+    fn text(&mut self, text: &str) -> Vec<OutgoingEvent> {
         self.delta(&json!({"content": text}), None)
     }
 
     /// `reasoning_content` is what several providers send thinking in; a client that does not know it ignores it.
-    fn progress(&mut self, text: &str) -> Vec<WireEvent> {
+    fn progress(&mut self, text: &str) -> Vec<OutgoingEvent> {
         self.delta(&json!({"reasoning_content": text}), None)
     }
 
-    fn end(&mut self, answer: &RunAnswer) -> Vec<WireEvent> {
+    fn end(&mut self, answer: &RunAnswer) -> Vec<OutgoingEvent> {
         let mut written = self.delta(&json!({}), Some(answer.finish.as_str()));
         if self.usage == UsageChunk::Sent {
             let mut chunk = self.head.chunk(&json!([]));
             chunk["usage"] = chat_usage(&answer.usage);
-            written.push(WireEvent::unnamed(&chunk));
+            written.push(OutgoingEvent::unnamed(&chunk));
         }
-        written.push(WireEvent { name: None, data: "[DONE]".to_owned() });
+        written.push(OutgoingEvent { name: None, data: "[DONE]".to_owned() });
         written
     }
 
-    fn fail(&mut self, error: &OpenAiError) -> Vec<WireEvent> {
-        vec![WireEvent::unnamed(&error.body())]
+    fn fail(&mut self, error: &OpenAiError) -> Vec<OutgoingEvent> {
+        vec![OutgoingEvent::unnamed(&error.body())]
     }
 }
 
@@ -149,23 +149,23 @@ mod tests {
     use windlass_vocab::Usage;
 
     use super::{ChatHead, ChunkWriter};
-    use crate::openai::answer_stream::{EventWriter, WireEvent};
+    use crate::openai::answer_stream::{EventWriter, OutgoingEvent};
     use crate::openai::chat_request::UsageChunk;
     use crate::openai::error::OpenAiError;
-    use crate::openai::run_result::{FinishReason, RunAnswer};
+    use crate::openai::run_result::{AnswerEnd, RunAnswer};
 
-    fn written(usage: UsageChunk, text: &[&str]) -> Vec<WireEvent> {
+    fn written(usage: UsageChunk, text: &[&str]) -> Vec<OutgoingEvent> {
         let head = ChatHead { id: "chatcmpl-1".into(), created: 7, model: "windlass".into() };
         let mut writer = ChunkWriter { head, usage };
         let mut events = writer.begin();
         events.extend(writer.progress("list_directory . 1 ms\n"));
         events.extend(text.iter().flat_map(|text| writer.text(text)));
         let usage = Usage { input: 5, output: 3, cached: 2, reasoning: 1, ..Usage::default() };
-        events.extend(writer.end(&RunAnswer { text: text.concat(), finish: FinishReason::Stop, usage }));
+        events.extend(writer.end(&RunAnswer { text: text.concat(), finish: AnswerEnd::Stop, usage }));
         events
     }
 
-    fn data(event: &WireEvent) -> Value {
+    fn data(event: &OutgoingEvent) -> Value {
         serde_json::from_str(&event.data).unwrap()
     }
 

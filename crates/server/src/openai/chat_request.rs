@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::content::MessageContent;
-use super::conversation::{Conversation, SaidBefore, Speaker};
+use super::conversation::{SaidBefore, SentConversation, Speaker};
 use super::error::OpenAiError;
 use super::parameters;
 
@@ -16,19 +16,19 @@ pub(super) struct ChatBody {
     pub(super) model: String,
     messages: Vec<MessageBody>,
     stream: Option<bool>,
-    stream_options: Option<StreamOptions>,
+    stream_options: Option<ChunkOptions>,
     #[serde(flatten)]
     parameters: Map<String, Value>,
 }
 
 #[derive(Debug, Deserialize)]
-struct StreamOptions {
+struct ChunkOptions {
     include_usage: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
 struct MessageBody {
-    role: Role,
+    role: ChatRole,
     #[serde(default)]
     content: Value,
     #[serde(default)]
@@ -37,7 +37,7 @@ struct MessageBody {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Role {
+enum ChatRole {
     System,
     Developer,
     User,
@@ -87,23 +87,23 @@ impl ChatBody {
     }
 
     /// Returns its conversation, if nothing in the request is refused.
-    pub(super) fn conversation(&self) -> Result<Conversation, OpenAiError> {
+    pub(super) fn conversation(&self) -> Result<SentConversation, OpenAiError> {
         parameters::check(&self.parameters)?;
         let (mut system, mut said) = (Vec::new(), Vec::new());
         for (index, message) in self.messages.iter().enumerate() {
             let content = MessageContent::read(&message.content, &format!("messages[{index}].content"))?;
             let by = match message.role {
-                Role::System | Role::Developer => {
+                ChatRole::System | ChatRole::Developer => {
                     system.push(content.text);
                     continue;
                 }
-                Role::User => Speaker::User,
-                Role::Assistant => Speaker::Assistant,
-                Role::Tool | Role::Function => Speaker::Tool,
+                ChatRole::User => Speaker::User,
+                ChatRole::Assistant => Speaker::Assistant,
+                ChatRole::Tool | ChatRole::Function => Speaker::Tool,
             };
             said.push(SaidBefore { by, content: with_calls(content, message.tool_calls.as_deref()) });
         }
-        Conversation::of(&system, said, "messages")
+        SentConversation::of(&system, said, "messages")
     }
 }
 
@@ -121,10 +121,10 @@ mod tests {
     use serde_json::json;
 
     use super::{ChatBody, ChatDelivery, UsageChunk};
-    use crate::openai::conversation::{Conversation, Speaker};
+    use crate::openai::conversation::{SentConversation, Speaker};
     use crate::openai::error::OpenAiError;
 
-    fn read(body: serde_json::Value) -> Result<Conversation, OpenAiError> {
+    fn read(body: serde_json::Value) -> Result<SentConversation, OpenAiError> {
         serde_json::from_value::<ChatBody>(body).unwrap().conversation()
     }
 

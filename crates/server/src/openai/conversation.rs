@@ -43,7 +43,7 @@ pub(super) struct SaidBefore {
 
 /// The conversation in a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Conversation {
+pub(super) struct SentConversation {
     /// The system text, of all messages that have one.
     pub(super) system: Option<String>,
     /// What was said before the message.
@@ -52,7 +52,7 @@ pub(super) struct Conversation {
     pub(super) message: MessageContent,
 }
 
-impl Conversation {
+impl SentConversation {
     /// Returns the conversation of these messages, the last of which must be a person's.
     pub(super) fn of(system: &[String], mut said: Vec<SaidBefore>, param: &'static str) -> Result<Self, OpenAiError> {
         let message = match said.pop() {
@@ -158,17 +158,17 @@ fn earlier_text(before: &[SaidBefore]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Conversation, EarlierWords, SaidBefore, Speaker};
+    use super::{EarlierWords, SaidBefore, SentConversation, Speaker};
     use crate::openai::content::MessageContent;
 
     fn said(by: Speaker, text: &str) -> SaidBefore {
         SaidBefore { by, content: MessageContent { text: text.to_owned(), files: Vec::new() } }
     }
 
-    fn conversation(system: &str, texts: &[&str]) -> Conversation {
+    fn conversation(system: &str, texts: &[&str]) -> SentConversation {
         let speakers = [Speaker::User, Speaker::Assistant].into_iter().cycle();
         let said = speakers.zip(texts).map(|(by, text)| said(by, text)).collect();
-        Conversation::of(&[system.to_owned()], said, "messages").unwrap()
+        SentConversation::of(&[system.to_owned()], said, "messages").unwrap()
     }
 
     // proves W3: only the very same beginning, said to the same agent, has the same name
@@ -212,7 +212,7 @@ mod tests {
             vec![said(Speaker::User, "one"), said(Speaker::Tool, "2")],
             vec![said(Speaker::User, " \n")],
         ] {
-            assert!(Conversation::of(&[], messages.clone(), "messages").is_err(), "{messages:?}");
+            assert!(SentConversation::of(&[], messages.clone(), "messages").is_err(), "{messages:?}");
         }
     }
 }

@@ -2,16 +2,16 @@
 //!
 //! The protocol: a request names an agent as its model ([`models`]) and carries a whole conversation ([`conversation`]); what
 //! would change the answer and is not supported is refused ([`parameters`]). A session is chosen for it ([`session_choice`]),
-//! the last message is sent there, and its run is awaited ([`awaited_run`]). The run's answer is written whole or while it
+//! the last message is sent there, and its run is awaited ([`client_run`]). The run's answer is written whole or while it
 //! comes ([`answer_text`], [`answer_stream`]), as a chat completion ([`chat`]) or as a response ([`responses`]).
 //!
 //! Runs of this wire are unattended: what would be asked is denied. Errors have OpenAI's shape ([`error`]).
 
 mod answer_stream;
 mod answer_text;
-mod awaited_run;
 mod chat;
 mod chat_request;
+mod client_run;
 mod content;
 mod conversation;
 mod error;

@@ -20,7 +20,7 @@ const DEFAULT: &str = "windlass";
 
 /// An agent in the list of models.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ListedModel {
+pub(super) struct ListedAgent {
     id: String,
     object: &'static str,
     /// When it was made. Agents have no such date.
@@ -29,9 +29,9 @@ pub(super) struct ListedModel {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct ModelListing {
+pub(super) struct AgentListing {
     object: &'static str,
-    data: Vec<ListedModel>,
+    data: Vec<ListedAgent>,
 }
 
 /// The agent that a request names as its model.
@@ -43,8 +43,8 @@ pub(super) struct NamedAgent {
     pub(super) agent: Option<String>,
 }
 
-fn listed(id: String) -> ListedModel {
-    ListedModel { id, object: "model", created: 0, owned_by: "windlass" }
+fn listed(id: String) -> ListedAgent {
+    ListedAgent { id, object: "model", created: 0, owned_by: "windlass" }
 }
 
 fn ids(state: &HttpServer) -> Result<Vec<String>, OpenAiError> {
@@ -69,14 +69,14 @@ pub(super) fn agent_of(state: &HttpServer, model: &str) -> Result<NamedAgent, Op
     path = "/v1/models",
     tag = OPENAI_TAG,
     operation_id = "openai_models",
-    responses((status = 200, description = "The agents", body = ModelListing))
+    responses((status = 200, description = "The agents", body = AgentListing))
 )]
 pub(super) async fn list(
     State(state): State<Arc<HttpServer>>,
     SignedIn(_): SignedIn,
-) -> Result<Json<ModelListing>, OpenAiError> {
+) -> Result<Json<AgentListing>, OpenAiError> {
     let data = ids(&state)?.into_iter().map(listed).collect();
-    Ok(Json(ModelListing { object: "list", data }))
+    Ok(Json(AgentListing { object: "list", data }))
 }
 
 /// One agent, as OpenAI describes a model
@@ -86,13 +86,13 @@ pub(super) async fn list(
     tag = OPENAI_TAG,
     operation_id = "openai_model",
     params(("id" = String, Path, description = "`windlass`, or `windlass/NAME`")),
-    responses((status = 200, description = "The agent", body = ListedModel))
+    responses((status = 200, description = "The agent", body = ListedAgent))
 )]
 pub(super) async fn get(
     State(state): State<Arc<HttpServer>>,
     SignedIn(_): SignedIn,
     Named(id): Named<String>,
-) -> Result<Json<ListedModel>, OpenAiError> {
+) -> Result<Json<ListedAgent>, OpenAiError> {
     let NamedAgent { model, .. } = agent_of(&state, &id)?;
     Ok(Json(listed(model)))
 }

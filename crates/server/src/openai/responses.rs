@@ -8,13 +8,13 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
-use super::answer_stream::{EventWriter, WireEvent, streamed};
-use super::awaited_run::AwaitedRun;
+use super::answer_stream::{EventWriter, OutgoingEvent, streamed};
+use super::client_run::ClientRun;
 use super::error::OpenAiError;
 use super::models::agent_of;
 use super::response_id::ResponseId;
 use super::responses_request::ResponsesBody;
-use super::run_result::{FinishReason, RunAnswer, responses_usage};
+use super::run_result::{AnswerEnd, RunAnswer, responses_usage};
 use super::session_choice::{WireRequest, begin};
 use super::session_headers::{SessionInHeader, session_named, with_session};
 use crate::access::SignedIn;
@@ -51,7 +51,7 @@ pub(super) async fn create(
     };
     let run = begin(&state, &caller, request).await?;
     let (session, number) = (run.id, run.run);
-    let head = ResponseHead::of(&run, previous);
+    let head = ResponseFrame::of(&run, previous);
     let response = match body.stream {
         Some(true) => streamed(run, ResponseWriter::new(head)),
         Some(false) | None => {
@@ -64,15 +64,15 @@ pub(super) async fn create(
 
 /// What a response says from its beginning.
 #[derive(Clone, Debug)]
-struct ResponseHead {
+struct ResponseFrame {
     id: ResponseId,
     created: i64,
     model: String,
     previous: Option<ResponseId>,
 }
 
-impl ResponseHead {
-    fn of(run: &AwaitedRun, previous: Option<ResponseId>) -> Self {
+impl ResponseFrame {
+    fn of(run: &ClientRun, previous: Option<ResponseId>) -> Self {
         Self { id: run.answer_id(), created: run.created, model: run.model.clone(), previous }
     }
 
@@ -98,9 +98,9 @@ impl ResponseHead {
     /// Returns the response with this text, which an answer ends.
     fn finished(&self, text: &str, answer: &RunAnswer) -> Value {
         let (status, reason) = match answer.finish {
-            FinishReason::Stop => ("completed", None),
-            FinishReason::Length => ("incomplete", Some("max_output_tokens")),
-            FinishReason::ContentFilter => ("incomplete", Some("content_filter")),
+            AnswerEnd::Stop => ("completed", None),
+            AnswerEnd::Length => ("incomplete", Some("max_output_tokens")),
+            AnswerEnd::ContentFilter => ("incomplete", Some("content_filter")),
         };
         let mut response = self.response(status, &json!([self.item(status, &json!([text_part(text)]))]));
         response["usage"] = responses_usage(&answer.usage);
@@ -118,26 +118,26 @@ fn text_part(text: &str) -> Value {
 /// Writes an answer as the events of a response.
 #[derive(Debug)]
 struct ResponseWriter {
-    head: ResponseHead,
+    head: ResponseFrame,
     /// Numbers the events.
     sequence: u64,
     text: String,
 }
 
 impl ResponseWriter {
-    fn new(head: ResponseHead) -> Self {
+    fn new(head: ResponseFrame) -> Self {
         Self { head, sequence: 0, text: String::new() }
     }
 
-    fn event(&mut self, name: &'static str, mut data: Value) -> WireEvent {
+    fn event(&mut self, name: &'static str, mut data: Value) -> OutgoingEvent {
         data["type"] = name.into();
         data["sequence_number"] = self.sequence.into();
         self.sequence += 1;
-        WireEvent { name: Some(name), data: data.to_string() }
+        OutgoingEvent { name: Some(name), data: data.to_string() }
     }
 
     /// Returns an event about the text of the message.
-    fn text_event(&mut self, name: &'static str, mut data: Value) -> WireEvent {
+    fn text_event(&mut self, name: &'static str, mut data: Value) -> OutgoingEvent {
         data["item_id"] = self.head.item_id().into();
         data["output_index"] = 0.into();
         data["content_index"] = 0.into();
@@ -146,7 +146,7 @@ impl ResponseWriter {
 }
 
 impl EventWriter for ResponseWriter {
-    fn begin(&mut self) -> Vec<WireEvent> {
+    fn begin(&mut self) -> Vec<OutgoingEvent> {
         let begun = self.head.response("in_progress", &json!([]));
         let item = self.head.item("in_progress", &json!([]));
         vec![
@@ -157,21 +157,21 @@ impl EventWriter for ResponseWriter {
         ]
     }
 
-    fn text(&mut self, text: &str) -> Vec<WireEvent> {
+    fn text(&mut self, text: &str) -> Vec<OutgoingEvent> {
         self.text.push_str(text);
         vec![self.text_event("response.output_text.delta", json!({"delta": text, "logprobs": []}))]
     }
 
     /// The events of this wire have no place for what a client may show or leave out.
-    fn progress(&mut self, _text: &str) -> Vec<WireEvent> {
+    fn progress(&mut self, _text: &str) -> Vec<OutgoingEvent> {
         Vec::new()
     }
 
-    fn end(&mut self, answer: &RunAnswer) -> Vec<WireEvent> {
+    fn end(&mut self, answer: &RunAnswer) -> Vec<OutgoingEvent> {
         let text = std::mem::take(&mut self.text);
         let (name, status) = match answer.finish {
-            FinishReason::Stop => ("response.completed", "completed"),
-            FinishReason::Length | FinishReason::ContentFilter => ("response.incomplete", "incomplete"),
+            AnswerEnd::Stop => ("response.completed", "completed"),
+            AnswerEnd::Length | AnswerEnd::ContentFilter => ("response.incomplete", "incomplete"),
         };
         let (part, response) = (text_part(&text), self.head.finished(&text, answer));
         let item = self.head.item(status, &json!([part]));
@@ -183,7 +183,7 @@ impl EventWriter for ResponseWriter {
         ]
     }
 
-    fn fail(&mut self, error: &OpenAiError) -> Vec<WireEvent> {
+    fn fail(&mut self, error: &OpenAiError) -> Vec<OutgoingEvent> {
         let text = std::mem::take(&mut self.text);
         let output =
             if text.is_empty() { json!([]) } else { json!([self.head.item("incomplete", &json!([text_part(&text)]))]) };
@@ -199,18 +199,18 @@ mod tests {
     use uuid::Uuid;
     use windlass_vocab::{RunId, SessionId, Usage};
 
-    use super::{ResponseHead, ResponseWriter};
-    use crate::openai::answer_stream::{EventWriter, WireEvent};
+    use super::{ResponseFrame, ResponseWriter};
+    use crate::openai::answer_stream::{EventWriter, OutgoingEvent};
     use crate::openai::error::OpenAiError;
     use crate::openai::response_id::ResponseId;
-    use crate::openai::run_result::{FinishReason, RunAnswer};
+    use crate::openai::run_result::{AnswerEnd, RunAnswer};
 
     fn writer() -> ResponseWriter {
         let id = ResponseId { session: SessionId(Uuid::from_u128(1)), run: RunId(1) };
-        ResponseWriter::new(ResponseHead { id, created: 7, model: "windlass".into(), previous: None })
+        ResponseWriter::new(ResponseFrame { id, created: 7, model: "windlass".into(), previous: None })
     }
 
-    fn data(events: &[WireEvent]) -> Vec<Value> {
+    fn data(events: &[OutgoingEvent]) -> Vec<Value> {
         events
             .iter()
             .map(|event| {
@@ -221,7 +221,7 @@ mod tests {
             .collect()
     }
 
-    fn answer(text: &str, finish: FinishReason) -> RunAnswer {
+    fn answer(text: &str, finish: AnswerEnd) -> RunAnswer {
         RunAnswer { text: text.into(), finish, usage: Usage { input: 5, output: 3, ..Usage::default() } }
     }
 
@@ -232,7 +232,7 @@ mod tests {
         let mut events = writer.begin();
         events.extend(writer.progress("thinking"));
         events.extend(["All ", "done."].iter().flat_map(|text| writer.text(text)));
-        events.extend(writer.end(&answer("All done.", FinishReason::Stop)));
+        events.extend(writer.end(&answer("All done.", AnswerEnd::Stop)));
         let events = data(&events);
         let names: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
         let expected = [
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_response_says_why_it_is_incomplete_or_failed() {
         let mut cut = writer();
-        let events = data(&cut.end(&answer("So", FinishReason::Length)));
+        let events = data(&cut.end(&answer("So", AnswerEnd::Length)));
         let last = events.last().unwrap();
         assert_eq!(last["type"], "response.incomplete");
         assert_eq!(last["response"]["incomplete_details"]["reason"], "max_output_tokens");

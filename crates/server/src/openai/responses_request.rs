@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::content::MessageContent;
-use super::conversation::{Conversation, SaidBefore, Speaker};
+use super::conversation::{SaidBefore, SentConversation, Speaker};
 use super::error::OpenAiError;
 use super::parameters;
 use super::response_id::ResponseId;
@@ -26,15 +26,15 @@ pub(super) struct ResponsesBody {
 #[derive(Deserialize)]
 struct InputItem {
     #[serde(default)]
-    r#type: ItemType,
-    role: Option<Role>,
+    r#type: InputItemType,
+    role: Option<ItemRole>,
     #[serde(default)]
     content: Value,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum ItemType {
+enum InputItemType {
     #[default]
     Message,
     /// What a model thought. It is for that model only.
@@ -45,7 +45,7 @@ enum ItemType {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Role {
+enum ItemRole {
     System,
     Developer,
     User,
@@ -60,7 +60,7 @@ impl ResponsesBody {
     }
 
     /// Returns its conversation, if nothing in the request is refused.
-    pub(super) fn conversation(&self) -> Result<Conversation, OpenAiError> {
+    pub(super) fn conversation(&self) -> Result<SentConversation, OpenAiError> {
         parameters::check(&self.parameters)?;
         let mut system: Vec<String> = self.instructions.iter().cloned().collect();
         let mut said = Vec::new();
@@ -78,7 +78,7 @@ impl ResponsesBody {
                 return Err(OpenAiError::invalid("input", "the input is a text or a list of items"));
             }
         }
-        Conversation::of(&system, said, "input")
+        SentConversation::of(&system, said, "input")
     }
 }
 
@@ -97,18 +97,18 @@ fn add_item(
     let read = InputItem::deserialize(item)
         .map_err(|error| OpenAiError::invalid(place.to_owned(), format!("this item can't be read: {error}")))?;
     match read.r#type {
-        ItemType::Message => {}
-        ItemType::Reasoning => return Ok(()),
-        ItemType::Other => {
+        InputItemType::Message => {}
+        InputItemType::Reasoning => return Ok(()),
+        InputItemType::Other => {
             let message = "only messages can be sent; calls and results of other agents can't";
             return Err(OpenAiError::unsupported(place.to_owned(), message));
         }
     }
     let content = MessageContent::read(&read.content, &format!("{place}.content"))?;
     match read.role {
-        Some(Role::System | Role::Developer) => system.push(content.text),
-        Some(Role::User) => said.push(SaidBefore { by: Speaker::User, content }),
-        Some(Role::Assistant) => said.push(SaidBefore { by: Speaker::Assistant, content }),
+        Some(ItemRole::System | ItemRole::Developer) => system.push(content.text),
+        Some(ItemRole::User) => said.push(SaidBefore { by: Speaker::User, content }),
+        Some(ItemRole::Assistant) => said.push(SaidBefore { by: Speaker::Assistant, content }),
         None => return Err(OpenAiError::invalid(place.to_owned(), "a message needs a role")),
     }
     Ok(())
@@ -119,10 +119,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ResponsesBody;
-    use crate::openai::conversation::{Conversation, Speaker};
+    use crate::openai::conversation::{SentConversation, Speaker};
     use crate::openai::error::OpenAiError;
 
-    fn read(more: &Value) -> Result<Conversation, OpenAiError> {
+    fn read(more: &Value) -> Result<SentConversation, OpenAiError> {
         let mut body = json!({"model": "windlass"});
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         serde_json::from_value::<ResponsesBody>(body).unwrap().conversation()

@@ -7,7 +7,7 @@ use super::error::OpenAiError;
 
 /// Why the answer ends where it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum FinishReason {
+pub(super) enum AnswerEnd {
     /// It is complete.
     Stop,
     /// A limit ended it: of the reply's length, of turns, or of the budget.
@@ -16,7 +16,7 @@ pub(super) enum FinishReason {
     ContentFilter,
 }
 
-impl FinishReason {
+impl AnswerEnd {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Stop => "stop",
@@ -30,7 +30,7 @@ impl FinishReason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RunAnswer {
     pub(super) text: String,
-    pub(super) finish: FinishReason,
+    pub(super) finish: AnswerEnd,
     pub(super) usage: Usage,
 }
 
@@ -39,10 +39,10 @@ impl RunAnswer {
     pub(super) fn of(ended: &RunEnded) -> Result<Self, OpenAiError> {
         let is_filtered = ended.failure.as_ref().is_some_and(|failure| failure.class == FailureClass::Filtered);
         let finish = match ended.reason {
-            EndReason::Completed | EndReason::Asked | EndReason::Conversed if ended.cut_off => FinishReason::Length,
-            EndReason::Completed | EndReason::Asked | EndReason::Conversed => FinishReason::Stop,
-            EndReason::Unfinished | EndReason::TurnCap | EndReason::BudgetSpent => FinishReason::Length,
-            EndReason::Failed if is_filtered => FinishReason::ContentFilter,
+            EndReason::Completed | EndReason::Asked | EndReason::Conversed if ended.cut_off => AnswerEnd::Length,
+            EndReason::Completed | EndReason::Asked | EndReason::Conversed => AnswerEnd::Stop,
+            EndReason::Unfinished | EndReason::TurnCap | EndReason::BudgetSpent => AnswerEnd::Length,
+            EndReason::Failed if is_filtered => AnswerEnd::ContentFilter,
             EndReason::Failed => return Err(OpenAiError::failed(&ended.answer, ended.failure.as_ref())),
             EndReason::Cancelled => return Err(OpenAiError::stopped()),
         };

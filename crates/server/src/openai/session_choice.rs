@@ -20,8 +20,8 @@ use windlass_tools::looks_like_key;
 use windlass_vocab::{Attendance, EndsBy, MessageId, RunId, SessionId};
 
 use super::answer_text::{TextRelease, whole_text};
-use super::awaited_run::{AwaitedRun, BegunRun};
-use super::conversation::{Conversation, EarlierWords};
+use super::client_run::{BegunRun, ClientRun};
+use super::conversation::{EarlierWords, SentConversation};
 use super::error::OpenAiError;
 use super::models::NamedAgent;
 use super::response_id::ResponseId;
@@ -41,7 +41,7 @@ const LONGEST_NAME: usize = 200;
 #[derive(Debug)]
 pub(super) struct WireRequest {
     pub(super) agent: NamedAgent,
-    pub(super) conversation: Conversation,
+    pub(super) conversation: SentConversation,
     /// The session that the header names.
     pub(super) session: Option<String>,
     /// The answer that it goes on from.
@@ -83,7 +83,7 @@ pub(super) async fn begin(
     state: &Arc<HttpServer>,
     caller: &Caller,
     request: WireRequest,
-) -> Result<AwaitedRun, OpenAiError> {
+) -> Result<ClientRun, OpenAiError> {
     let message_id = MessageId(fresh_key(&request));
     let chosen = choose(state, caller, &request, &message_id).await?;
     let place = take_place(state, caller, &chosen).await?;
@@ -120,7 +120,7 @@ pub(super) async fn begin(
         }
     };
     let model = request.agent.model;
-    Ok(AwaitedRun::new(state, BegunRun { session, events, run, model, release, place }))
+    Ok(ClientRun::new(state, BegunRun { session, events, run, model, release, place }))
 }
 
 /// Returns the place of the run, if the caller may have one more, and one more session where one is made.

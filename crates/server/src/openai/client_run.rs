@@ -21,7 +21,7 @@ pub(super) enum RunStep {
 }
 
 /// A run, and its open session.
-pub(super) struct AwaitedRun {
+pub(super) struct ClientRun {
     state: Arc<HttpServer>,
     /// Taken once nobody waits any more.
     session: Option<Session>,
@@ -46,7 +46,7 @@ pub(super) struct BegunRun {
     pub(super) place: RunPlace,
 }
 
-impl AwaitedRun {
+impl ClientRun {
     pub(super) fn new(state: &Arc<HttpServer>, begun: BegunRun) -> Self {
         let BegunRun { session, events, run, model, release, place } = begun;
         let created = state.clock.now().0 / 1_000;
@@ -143,7 +143,7 @@ impl AwaitedRun {
     }
 }
 
-impl Drop for AwaitedRun {
+impl Drop for ClientRun {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
             self.state.background.spawn(async move {
