@@ -30,13 +30,13 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
 }
 
 /// A server with a model of this latency, and the files that its model reads.
-struct Scene {
+struct FanoutScene {
     server: ServedWindlass,
     _model: BenchServer,
     dir: tempfile::TempDir,
 }
 
-impl Scene {
+impl FanoutScene {
     fn start(setup: &Setup, latency_ms: u64) -> Result<Self> {
         let behaviour = ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms, tool: BenchTool::ReadFile };
         let model = BenchServer::start(&setup.programs, behaviour)?;
@@ -90,7 +90,7 @@ async fn floor(program: &Path, events: &Path, gap: Duration) -> Result<(Duration
 }
 
 async fn throughput(setup: &Setup) -> Result<Measurement> {
-    let scene = Scene::start(setup, 0)?;
+    let scene = FanoutScene::start(setup, 0)?;
     let (events, _) = scene.record().await?;
     let (mut floors, mut ours) = (Vec::new(), Vec::new());
     for round in 0..=setup.rounds(5) {
@@ -109,7 +109,7 @@ async fn throughput(setup: &Setup) -> Result<Measurement> {
 }
 
 async fn delays(setup: &Setup) -> Result<Vec<Measurement>> {
-    let scene = Scene::start(setup, CALM_MS)?;
+    let scene = FanoutScene::start(setup, CALM_MS)?;
     let (events, took) = scene.record().await?;
     let gap = took / u32::try_from(events).unwrap_or(u32::MAX);
     let (_, bare) = floor(&setup.programs.fanout, &scene.events_file(), gap).await?;

@@ -20,7 +20,7 @@ pub struct UsersArgs {
     pub command: Option<UsersCommand>,
 }
 
-/// What to do with the users.
+// What to do with the users.
 #[derive(Clone, Debug, Subcommand)]
 pub enum UsersCommand {
     /// Add a user and print their token
