@@ -1,7 +1,10 @@
 //! `windlass backup`: a copy of the data folder at one moment, verified.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
+use windlass_server::access::users_file;
 use windlass_setup::settings::{Env, Flags};
 use windlass_setup::store;
 use windlass_store::BackupError;
@@ -19,6 +22,7 @@ pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> 
     block_on(async {
         let store = store::open_to_read(&place)?;
         let held = store.backup(&args.folder).await?;
+        copy_users(&place.data_dir.value, &args.folder)?;
         let verified = match held.broken.len() {
             0 if !held.inconsistent.is_empty() => "the database does not agree with itself".to_owned(),
             0 => "verified".to_owned(),
@@ -46,6 +50,16 @@ pub(super) fn backup(data_dir: Option<PathBuf>, args: &BackupArgs, env: Env) -> 
         let is_whole = held.broken.is_empty() && held.inconsistent.is_empty() && held.loss.is_none();
         Ok(if is_whole { Exit::Done } else { Exit::Store })
     })
+}
+
+/// Copies the server's users: whoever has a token is let in by a server of the backup, too.
+fn copy_users(data_dir: &Path, backup: &Path) -> Result<(), CommandError> {
+    match fs::copy(users_file(data_dir), users_file(backup)) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(CommandError::new(Exit::Store, format!("the server's users can't be copied: {error}")))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 impl From<BackupError> for CommandError {

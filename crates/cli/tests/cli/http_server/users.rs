@@ -129,3 +129,16 @@ fn the_servers_token_reaches_no_command_no_journal_and_no_log() {
     let logged = std::fs::read_to_string(&log).expect("a log");
     assert!(!logged.is_empty() && !logged.contains(token));
 }
+
+// proves W3: a backup is a data folder like any other
+#[test]
+fn a_backup_has_the_users() {
+    let bench = Bench::new(Script::default());
+    bench.add_user("ann", &[]);
+    let copy = bench.dir.path().join("copy");
+    let ran = bench.run(&["backup", copy.to_str().expect("a path")]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let listed = bench.command_on(&copy, &["users", "list"]).output().expect("it runs");
+    let names = String::from_utf8_lossy(&listed.stdout);
+    assert!(listed.status.success() && names.contains("ann"), "{names}");
+}
