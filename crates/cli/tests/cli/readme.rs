@@ -102,7 +102,7 @@ fn every_command_of_the_readme_works_as_written() {
     assert!(commands.len() > 15, "{commands:?}");
     for line in commands {
         let input = if line.starts_with("cargo run") { "" } else { "Hello.\n" };
-        let is_server = line.starts_with("windlass serve");
+        let is_server = line.starts_with("windlass serve") || line.starts_with("windlass open");
         let ran = if is_server { shell_serving(&bench, line) } else { shell(&bench, line, input) };
         assert_eq!(ran.code, 0, "{line}\n{}\n{}", ran.stdout, ran.stderr);
         let expected = match line {

@@ -7,6 +7,7 @@
 //! handler that answers something else says so: `responses(..., Conflict)`.
 
 pub(crate) mod answers;
+pub(crate) mod openai_shapes;
 mod served;
 pub(crate) mod shapes;
 

@@ -20,6 +20,7 @@ use crate::access::SignedIn;
 use crate::api::Body;
 use crate::document::OPENAI_TAG;
 use crate::document::answers::RunErrors;
+use crate::document::openai_shapes::{AnswerStreamEvent, ChatCompletionRequest};
 use crate::state::HttpServer;
 
 /// An agent's answer as a chat completion
@@ -29,9 +30,12 @@ use crate::state::HttpServer;
     tag = OPENAI_TAG,
     operation_id = "openai_chat_completion",
     params(SessionInHeader),
-    request_body(content = Object, description = "As OpenAI describes it; docs/openai.md says what is used, ignored and refused"),
+    request_body(content = ChatCompletionRequest, description = "As OpenAI describes it; docs/openai.md says what is used, ignored and refused"),
     responses(
-        (status = 200, description = "The answer, as OpenAI describes it; with `stream` server-sent events", body = Object),
+        (status = 200, description = "The answer, as OpenAI describes it; with `stream` server-sent events", content(
+            (Object = "application/json"),
+            (AnswerStreamEvent = "text/event-stream")
+        )),
         RunErrors,
     )
 )]

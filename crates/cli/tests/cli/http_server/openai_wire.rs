@@ -272,11 +272,7 @@ fn a_response_goes_on_from_the_one_before() {
     }
 }
 
-<<<<<<< ours
 // proves W3: every error of this wire has OpenAI's shape, whoever refuses the request
-=======
-// proves W3: every error of the OpenAI wire has OpenAI's shape, whoever refuses the request
->>>>>>> theirs
 #[test]
 fn errors_have_openais_shape() {
     let bench = Bench::new(Script::of([ScriptStep::say("Aye.")]));
