@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// The answer where no place is left.
 const FULL: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\n\
-     cache-control: no-store\r\nconnection: close\r\ncontent-length: 119\r\n\r\n\
+     cache-control: no-store\r\nconnection: close\r\ncontent-length: 120\r\n\r\n\
      {\"error\":{\"kind\":\"limited\",\"message\":\"the server has as many connections as it can\",\"hint\":\"try again in some seconds\"}}";
 
 /// Serves until `stopping` is done; then requests under way are finished, and nothing new is taken.

@@ -48,6 +48,7 @@ impl From<KeptRule> for RuleRow {
     get,
     path = "/api/rules",
     tag = "server",
+    operation_id = "list_rules",
     responses((status = 200, description = "The rules, the oldest first", body = RuleListing))
 )]
 pub(crate) async fn list(
