@@ -18,7 +18,7 @@ use windlass_vocab::{AttachedFile, Attendance, ModelName, QuestionAsked};
 
 use super::script_dialect;
 use super::script_dialect::ScriptConditions;
-use super::setup_notices::{model_notices, setup_notices};
+use super::setup_notices::{context_notices, model_notices, settings_notices};
 use crate::args::CommonFlags;
 use crate::attaching::{attached_line, check_images, cut_notes};
 use crate::consent::{TerminalPerson, wording};
@@ -74,9 +74,12 @@ impl PreparedRun {
         // The session stays in the store where it was found, whatever data folder its project file names.
         let settings = Settings { place, ..sources.resolve()? };
         let mut view = if common.json { json_view() } else { answer_view(&sources.env) };
+        for notice in settings_notices(&settings, attendance) {
+            view.notice(&notice);
+        }
         let conditions = RunConditions { deadline: common.deadline, attendance, demo_words: WORDS };
         let setup = RunSetup::new(settings, sources, conditions, &mut TerminalPerson)?;
-        for notice in setup_notices(&setup, attendance) {
+        for notice in context_notices(&setup) {
             view.notice(&notice);
         }
         Ok(Self { setup, view })

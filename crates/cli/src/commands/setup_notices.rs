@@ -3,21 +3,26 @@
 use windlass_setup::models::ModelNotice;
 use windlass_setup::run_setup::RunSetup;
 use windlass_setup::secrets::scrubber;
+use windlass_setup::settings::Settings;
 use windlass_vocab::Attendance;
 
 use super::unsandboxed;
 use crate::output::setting_words::{model_notice, settings_notice};
 
-/// Returns what is to be said of the settings and the files that instruct the agent. `attendance` says whether a person at
-/// the terminal can be asked.
-pub(crate) fn setup_notices(setup: &RunSetup, attendance: Attendance) -> Vec<String> {
-    let mut notices: Vec<String> = setup.settings.notices.iter().map(settings_notice).collect();
+/// Returns what is to be said of the settings, before anything is asked about what they name. `attendance` says whether a
+/// person at the terminal can be asked.
+pub(crate) fn settings_notices(settings: &Settings, attendance: Attendance) -> Vec<String> {
+    let mut notices: Vec<String> = settings.notices.iter().map(settings_notice).collect();
     if attendance == Attendance::Unattended {
-        notices.extend(unsandboxed::notice(setup.settings.sandbox.mode.value));
+        notices.extend(unsandboxed::notice(settings.sandbox.mode.value));
     }
-    let secrets = scrubber(&setup.secrets);
-    notices.extend(setup.context_files.notices.iter().map(|notice| secrets.scrub(&notice.to_string()).into_owned()));
     notices
+}
+
+/// Returns what is to be said of the files that instruct the agent.
+pub(crate) fn context_notices(setup: &RunSetup) -> Vec<String> {
+    let secrets = scrubber(&setup.secrets);
+    setup.context_files.notices.iter().map(|notice| secrets.scrub(&notice.to_string()).into_owned()).collect()
 }
 
 /// Returns what is to be said of the choice of the model.

@@ -10,7 +10,7 @@ use windlass_setup::settings::{Env, Settings};
 use windlass_store::{SessionQuery, SessionRow, Store};
 use windlass_vocab::{Answer, Attendance, MessageId, QuestionAsked, QuestionOption, RunEnded, RunId};
 
-use crate::commands::setup_notices::{model_notices, setup_notices};
+use crate::commands::setup_notices::{context_notices, model_notices, settings_notices};
 use crate::commands::{always, follow, repeat, session};
 use crate::consent::wording;
 use crate::error::CommandError;
@@ -108,7 +108,9 @@ impl ServerContext {
         let SessionAgent { agent, setup, notices, .. } = self.agents.agent(request).await?;
         // Standard input belongs to the client, so nobody can be asked there.
         let nobody = Attendance::Unattended;
-        for notice in setup_notices(&setup, nobody).into_iter().chain(model_notices(&notices, nobody)) {
+        let told =
+            [settings_notices(&setup.settings, nobody), context_notices(&setup), model_notices(&notices, nobody)];
+        for notice in told.concat() {
             print_notice(&format!("windlass: {}", harmless_lines(&notice)));
         }
         Ok(BuiltAgent { agent, settings: setup.settings, env: setup.env })
