@@ -20,6 +20,12 @@ let lastKey = -Infinity;
 
 const subjectOf = (kind) => (kind.about === 'step' ? subjectOf(kind.subject) : kind);
 
+// The call that a question is about; null for a step's, whose calls are in the journal of its own session. Pure.
+export function callAsked(question, view) {
+	const { about, call } = question.kind;
+	return about !== 'step' && call ? (findCall(view, call)?.call ?? null) : null;
+}
+
 // The answers with their keys. For an approval a key always means the same answer. Pure.
 export function answersOf(question) {
 	const offered = ORDER.filter((option) => question.options.includes(option));
@@ -39,9 +45,10 @@ export class QuestionCard {
 
 	show(view) {
 		const question = view?.questions[0] ?? null;
-		if (question && question === this.question) return;
+		if (question && question === this.question) return this.showWaiting(view);
 		const had = this.root.contains(document.activeElement);
 		this.question = question;
+		this.answering = false;
 		this.root.hidden = !question;
 		this.root.dataset.question = question?.question ?? '';
 		this.root.replaceChildren();
@@ -63,7 +70,7 @@ export class QuestionCard {
 
 	draw(question, view) {
 		const subject = subjectOf(question.kind);
-		const call = subject.call ? findCall(view, subject.call)?.call : null;
+		const call = callAsked(question, view);
 		this.call = call;
 		this.more = h('div.fields');
 		const title = question.preview?.title ?? question.elicitation?.message ?? t(`ask.${subject.about}`);
@@ -85,10 +92,11 @@ export class QuestionCard {
 						title !== t(`ask.${subject.about}`) && t(`ask.${subject.about}`),
 						question.elicitation && t('ask.from', { name: visibleLine(question.elicitation.from) }),
 						call && !question.preview && `${toolName(call)}:`,
-						view.questions.length > 1 && t('ask.more', { n: view.questions.length - 1 }),
 					]
 						.filter(Boolean)
 						.join(' '),
+					' ',
+					(this.waiting = h('span')),
 					' ',
 					becauseWords(question, call),
 				),
@@ -104,6 +112,13 @@ export class QuestionCard {
 			].filter(Boolean),
 		);
 		this.showTimeLeft();
+		this.showWaiting(view);
+	}
+
+	// How many more questions wait behind this one.
+	showWaiting(view) {
+		const n = view.questions.length - 1;
+		this.waiting.textContent = n > 0 ? t('ask.more', { n }) : '';
 	}
 
 	preview(question, call) {
@@ -173,12 +188,28 @@ export class QuestionCard {
 
 	choose(option) {
 		if (option === 'edit') return this.editArguments();
-		if (option === 'no' && this.call && subjectOf(this.question.kind).about === 'approval') return this.askReason();
+		if (option === 'no' && subjectOf(this.question.kind).about === 'approval') return this.askReason();
 		if (option === 'submit' && this.form) {
 			const content = readForm(this.form);
-			return content && this.onAnswer(this.question, { option, arguments: content });
+			return content && this.give({ option, arguments: content });
 		}
-		return this.onAnswer(this.question, { option });
+		return this.give({ option });
+	}
+
+	// Gives one answer; the others are locked until it turns out that it was not taken.
+	async give(answer) {
+		if (this.answering) return;
+		const { question } = this;
+		this.lock(true);
+		const taken = await this.onAnswer(question, answer);
+		if (!taken && question === this.question) this.lock(false);
+	}
+
+	lock(locked) {
+		this.answering = locked;
+		if (locked && document.activeElement?.matches('#question button')) this.root.focus({ preventScroll: true });
+		this.root.setAttribute('aria-busy', String(locked));
+		for (const control of this.root.querySelectorAll('.answers button, .fields button')) control.disabled = locked;
 	}
 
 	editArguments() {
@@ -190,7 +221,7 @@ export class QuestionCard {
 		const problem = h('p.small.danger', { role: 'alert' });
 		const send = () => {
 			try {
-				this.onAnswer(this.question, { option: 'edit', arguments: JSON.parse(area.value) });
+				this.give({ option: 'edit', arguments: JSON.parse(area.value) });
 			} catch (error) {
 				problem.textContent = t('ask.not_json', { why: error.message });
 			}
@@ -208,10 +239,7 @@ export class QuestionCard {
 		const field = h('input.field', { 'aria-label': t('ask.reason'), placeholder: t('ask.reason') });
 		const send = (event) => {
 			event.preventDefault();
-			this.onAnswer(
-				this.question,
-				field.value.trim() ? { option: 'no', reason: field.value.trim() } : { option: 'no' },
-			);
+			this.give(field.value.trim() ? { option: 'no', reason: field.value.trim() } : { option: 'no' });
 		};
 		this.more.replaceChildren(
 			h('form.row', { onsubmit: send }, field, h('button.danger', { type: 'submit' }, t('answer.no'))),

@@ -52,13 +52,16 @@ export function defineSessionActions({ composer, loadSessions }) {
 		else if (done?.dropped > 0) toast(t('stop.dropped', { n: done.dropped }));
 	});
 
+	// Whether the answer was taken.
 	define('answer', async (question, answer) => {
 		try {
 			const taken = await api.answer(page.row.id, question.question, answer);
 			if (taken?.always === 'session_only') toast(t('ask.session_only'));
+			return true;
 		} catch (error) {
 			const known = ['already_answered', 'run_is_over', 'not_offered'].includes(error.kind);
 			toast(known ? t(`ask.${error.kind}`) : error.message, { bad: true });
+			return false;
 		}
 	});
 

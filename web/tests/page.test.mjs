@@ -10,6 +10,7 @@ import { compareTexts, diffCounts, diffLines, looksLikeDiff } from '../js/diff.j
 import { parseRoute, sessionRoute } from '../js/router.js';
 import { emptyView, foldAll } from '../js/fold.js';
 import { rowsOf } from '../js/rows.js';
+import { callAsked } from '../js/question_card.js';
 import { stopAt } from '../js/scrubber.js';
 import { journal, recorder } from './journals.mjs';
 
@@ -154,6 +155,17 @@ test('marks in a line are taken in pairs only', () => {
 		['text:a ', 'code:b', 'text: ', 'strong:c', 'text: ', 'strong:d', 'text: `e'],
 	);
 	assert.deepEqual(inlineOf('<b>x</b>'), [{ kind: 'text', text: '<b>x</b>' }]);
+});
+
+// proves T8: a step's question names a call of the step's session, whatever call of this session has the same id
+test('the question of a step is about no call of this session', () => {
+	const make = recorder();
+	const call = { call: '1.1.0', name: 'write_file', arguments: { path: 'mine' }, effect: 'once', verdict: {} };
+	const view = foldAll(emptyView(), [make('CallRequested', call, { run: 1, turn: 1 })]);
+	const approval = { about: 'approval', call: '1.1.0' };
+	assert.equal(callAsked({ kind: approval }, view).name, 'write_file');
+	const step = { about: 'step', child: '1.0.0', step: 0, question: 1, subject: approval };
+	assert.equal(callAsked({ kind: step }, view), null);
 });
 
 test('a change of the model between runs is a line', () => {

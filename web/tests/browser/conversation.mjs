@@ -67,8 +67,14 @@ await play('conversation', {}, async (stage) => {
 	await send(page, 'once please');
 	await asked(page, 'echo one');
 	assert.deepEqual(await question(page).locator('.answers kbd').allInnerTexts(), ['1', '2', '3', '4', '5']);
-	await answer(page, 1);
+	const answers = [];
+	page.on('request', (request) => request.url().endsWith('/answer') && answers.push(request.url()));
+	await question(page)
+		.locator('.answers button')
+		.first()
+		.evaluate((button) => [button.click(), button.click()]);
 	assert.equal(await ended(page, 2), 'Done');
+	assert.equal(answers.length, 1, 'the second click answers nothing');
 	assert.equal(stage.file('once.txt'), 'one\n');
 
 	await send(page, 'session please');
@@ -104,8 +110,16 @@ await play('conversation', {}, async (stage) => {
 	await page.locator('.call', { hasText: 'rm -r precious' }).locator('.exit').waitFor();
 	await unasked(page);
 
-	// Stop.
+	// Stop. A question that comes up behind the one shown is counted.
 	await send(page, 'stop me');
+	await asked(page, 'sleep 600');
+	await page.evaluate(async () => {
+		const { page: shown } = await import('/assets/js/page_state.js');
+		const body = { question: 999, kind: { about: 'stuck' }, options: ['once', 'no'], default: 'no' };
+		shown.feed.take([{ seq: shown.feed.view.lastSeq + 1, batch: [0, 1], kind: 'QuestionAsked', body }]);
+	});
+	await question(page).locator('.asks', { hasText: '1 more question waits.' }).waitFor();
+	await page.reload();
 	await asked(page, 'sleep 600');
 	await answer(page, 1);
 	await page.locator('.call .mark.running').waitFor();
