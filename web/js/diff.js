@@ -6,16 +6,25 @@ export function looksLikeDiff(text) {
 	return /^--- .*\n\+\+\+ /m.test(text) || /^@@ /m.test(text);
 }
 
-// Lines of a unified diff: {kind: add|remove|same|head, text}.
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+const MARKS = { '+': 'add', '-': 'remove', ' ': 'same' };
+
+// Lines of a unified diff: {kind: add|remove|same|head, text}. Within a hunk, whose head counts its lines, the first
+// character alone decides: a removed `-- x` is written `--- x`, as a head is.
 export function diffLines(text) {
+	let left = { old: 0, new: 0 };
 	return text
 		.replace(/\n$/, '')
 		.split('\n')
 		.map((line) => {
-			if (/^(---|\+\+\+|@@|\\)/.test(line)) return { kind: 'head', text: line };
-			if (line.startsWith('+')) return { kind: 'add', text: line.slice(1) };
-			if (line.startsWith('-')) return { kind: 'remove', text: line.slice(1) };
-			return { kind: 'same', text: line.replace(/^ /, '') };
+			const inside = left.old > 0 || left.new > 0;
+			const hunk = inside ? null : HUNK.exec(line);
+			if (hunk) left = { old: Number(hunk[1] ?? 1), new: Number(hunk[2] ?? 1) };
+			if (hunk || (inside ? /^[^ +-]/ : /^(---|\+\+\+|@@|\\|\[)/).test(line)) return { kind: 'head', text: line };
+			const kind = MARKS[line[0]] ?? 'same';
+			if (kind !== 'add') left.old--;
+			if (kind !== 'remove') left.new--;
+			return { kind, text: MARKS[line[0]] ? line.slice(1) : line };
 		});
 }
 
@@ -68,7 +77,15 @@ export function diffOfCall(call) {
 	const edit = call.arguments ?? {};
 	if (typeof edit.old_text === 'string' && typeof edit.new_text === 'string')
 		return compareTexts(edit.old_text, edit.new_text);
-	return null;
+	const added = addedBy(call, edit);
+	return added === null ? null : linesOf(added).map((text) => ({ kind: 'add', text }));
+}
+
+// The text of a call that only adds text: at the end of a file, or as a new file; else null.
+function addedBy(call, { text, content }) {
+	if (call.tool === 'local.append_file' && typeof text === 'string') return text;
+	const isNew = call.changes?.length > 0 && call.changes.every((one) => one.change === 'created');
+	return call.tool === 'local.write_file' && isNew && typeof content === 'string' ? content : null;
 }
 
 export function diffCounts(lines) {

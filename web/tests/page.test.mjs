@@ -6,7 +6,7 @@ import { commandOf } from '../js/commands.js';
 import { KEYS, actionFor } from '../js/keys.js';
 import { blocksOf, inlineOf } from '../js/live_blocks.js';
 import { visibleLine, visibleText } from '../js/visible_text.js';
-import { compareTexts, diffCounts, diffLines, looksLikeDiff } from '../js/diff.js';
+import { compareTexts, diffCounts, diffLines, diffOfCall, looksLikeDiff } from '../js/diff.js';
 import { parseRoute, sessionRoute } from '../js/router.js';
 import { emptyView, foldAll } from '../js/fold.js';
 import { rowsOf } from '../js/rows.js';
@@ -83,8 +83,33 @@ test('a diff is read, or made of two texts', () => {
 		lines.map((line) => line.kind),
 		['head', 'head', 'head', 'same', 'remove', 'add'],
 	);
+	// As many lines as the hunk's head says are lines of the file, whatever they look like.
+	const tricky = diffLines(
+		'--- a\n+++ a\n@@ -1,3 +1,3 @@\n-- only admins\n--- only admins\n+++i;\n++\n@@ same\n\\ No newline\n[2 more lines]',
+	);
+	assert.deepEqual(
+		tricky.map(({ kind, text }) => `${kind}:${text}`).slice(3),
+		['remove:- only admins', 'remove:-- only admins', 'add:++i;', 'add:+', 'head:@@ same', 'head:\\ No newline'].concat(
+			'head:[2 more lines]',
+		),
+	);
+	const two = '@@ -1 +1 @@\n--- x\n+++ y\n@@ -9 +9 @@\n--- z\n+++ z';
+	assert.deepEqual(
+		diffLines(two).map((line) => line.kind),
+		['head', 'remove', 'add', 'head', 'remove', 'add'],
+	);
 	assert.ok(looksLikeDiff('--- a\n+++ b\n') && !looksLikeDiff('in the sandbox'));
 	assert.deepEqual(diffCounts(compareTexts('a\nb\nc', 'a\nx\nc\nd')), { added: 2, removed: 1 });
+});
+
+test('what a call adds is its diff: a new file, or text at the end of one', () => {
+	const write = { tool: 'local.write_file', arguments: { path: 'a/b', content: 'one\ntwo\n' } };
+	const changes = (...kinds) => ({ ...write, changes: kinds.map((change) => ({ path: 'x', change })) });
+	assert.equal(diffOfCall(write), null);
+	assert.equal(diffOfCall(changes('changed')), null);
+	assert.deepEqual(diffCounts(diffOfCall(changes('created', 'created'))), { added: 2, removed: 0 });
+	const append = { tool: 'local.append_file', arguments: { path: 'a', text: 'more' } };
+	assert.deepEqual(diffOfCall(append), [{ kind: 'add', text: 'more' }]);
 });
 
 // proves W6
