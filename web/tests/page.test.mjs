@@ -1,5 +1,6 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { isFinal, nextConnection, parseStream, waitBefore } from '../js/event_stream.js';
 import { RowHeights, isAtEnd } from '../js/virtual_rows.js';
 import { commandOf } from '../js/commands.js';
@@ -75,6 +76,26 @@ test('keys mean nothing while a person types, except escape and the palette', ()
 test('control and bidi characters are made visible', () => {
 	assert.equal(visibleLine('a\u202eb\u0007\nc\u0000'), 'a⟨U+202E⟩b␇␊c␀');
 	assert.equal(visibleText('one\ttwo\r\nthree\u200b'), 'one\ttwo\nthree⟨U+200B⟩');
+	assert.equal(visibleText('tag\u{e0041} \u00ad\u3164'), 'tag⟨U+E0041⟩ ⟨U+00AD⟩⟨U+3164⟩');
+	for (const text of ['👨\u200d👩', 'می\u200cخواهم', 'e\u0301', '❤\ufe0f']) assert.equal(visibleText(text), text);
+	assert.equal(visibleText('a\u200db'), 'a⟨U+200D⟩b');
+});
+
+// proves X4: one table for the terminal, the server's HTML and the page
+test('the page shows the same characters as the terminal', () => {
+	const source = readFileSync(new URL('../../crates/narrate/src/harmless.rs', import.meta.url), 'utf8');
+	const table = source.slice(source.indexOf('const fn harmless('), source.indexOf('_ => c'));
+	const harmful = new Set();
+	for (const [, from, to] of table.matchAll(/'\\u\{(\w+)\}'(?:\.\.='\\u\{(\w+)\}')?/g)) {
+		if (from === 'fffd') continue;
+		for (let code = parseInt(from, 16); code <= parseInt(to ?? from, 16); code++) harmful.add(code);
+	}
+	assert.ok(harmful.size > 4000);
+	for (let code = 0; code <= 0x10ffff; code++) {
+		const text = `a${String.fromCodePoint(code)}`;
+		const shown = visibleText(text) !== text;
+		if (shown !== (harmful.has(code) && code !== 9 && code !== 10)) assert.fail(code.toString(16));
+	}
 });
 
 test('a diff is read, or made of two texts', () => {

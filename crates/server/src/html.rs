@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use ammonia::Builder;
 use pulldown_cmark::{Event, Options, Parser, html};
+use windlass_narrate::harmless_lines;
 use windlass_vocab::{Envelope, Part, Record};
 
 /// What may stand in the result. Links open elsewhere, and tell nobody where they were followed from; images are not
@@ -61,9 +62,10 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
 /// Returns the HTML of a Markdown text.
 pub(crate) fn html_of(markdown: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    // HTML in the text is shown as the text it is.
+    // HTML in the text is shown as the text it is, and nothing in it hides or reorders what is read.
     let events = Parser::new_ext(markdown, options).map(|event| match event {
-        Event::Html(text) | Event::InlineHtml(text) => Event::Text(text),
+        Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(harmless_lines(&text).into()),
+        Event::Code(text) => Event::Code(harmless_lines(&text).into()),
         event => event,
     });
     let mut made = String::with_capacity(markdown.len() * 2);
@@ -136,6 +138,18 @@ mod tests {
             }
             assert!(!made.contains("name=\"token\""), "{made}");
         }
+    }
+
+    // proves X4: what is hidden in a text stays visible when its record takes the place of the streamed text
+    #[test]
+    fn characters_that_hide_or_reorder_text_are_replaced() {
+        let hidden = "a\u{202e}b `c\u{2066}d`\n\n```\ne\u{200b}f\n```\n\n<b\u{ad}> &#x202e;";
+        let made = html_of(hidden);
+        for part in ["a\u{fffd}b", "<code>c\u{fffd}d</code>", "e\u{fffd}f\n", "&lt;b\u{fffd}&gt; \u{fffd}"] {
+            assert!(made.contains(part), "{part:?} in {made:?}");
+        }
+        let kept = "👨\u{200d}👩 می\u{200c}خواهم\ttab";
+        assert!(html_of(kept).contains(kept), "joiners belong to scripts and emoji");
     }
 
     // proves W4
