@@ -19,8 +19,7 @@ export function changedPaths(changes) {
 	return [...(changes.created ?? []), ...(changes.changed ?? []), ...(changes.deleted ?? []), ...moved];
 }
 
-export function drawEnd({ item, repeated, last }) {
-	const known = page.view?.runs.find((one) => one.run === item.run);
+export function drawEnd({ item, repeated, last, run: known }) {
 	const tone = BAD.includes(item.reason) ? '.danger' : GOOD.includes(item.reason) ? '' : '.warn';
 	const said = item.answer && !repeated && !item.failure;
 	return [
@@ -43,10 +42,11 @@ export function drawEnd({ item, repeated, last }) {
 
 function figures(item, known) {
 	const files = changedPaths(item.changes).length + (item.changes?.more ?? 0);
-	const took = between(known?.startedAt, item.at);
+	const took = between(known.startedAt, item.at);
 	return [
 		files > 0 && t('end.files', { n: files }),
-		known?.calls > 0 && t('end.calls', { n: known.calls }),
+		// Of a run that began in a page that is not loaded, neither is known.
+		took !== null && known.calls > 0 && t('end.calls', { n: known.calls }),
 		t('end.tokens', { in: tokens(item.usage.input), out: tokens(item.usage.output) }) +
 			(item.usage.estimated ? ` ${t('end.estimated')}` : ''),
 		money(item.cost),

@@ -17,7 +17,7 @@
 //     calls    {run, turn, calls: [Call]}                      the calls of one turn
 //     line     {what, run, …}                                  something to be said in one sentence
 //     end      {run, reason, answer, html, failure, tools, turns, usage, cost, changes, cutOff, dropped}
-//   runs       [{run, startedAt, endedAt, reason, models, preset, attended, retryOf, limits, usage, cost, calls}]
+//   runs       [{run, startedAt, endedAt, reason, models, preset, attended, retryOf, limits, spentBefore, usage, cost, calls}]
 //   openRun    number of the run that is open | null           called: it has made a call
 //   turn       null | {run, turn, mode, startedAt}             the turn whose reply is owed
 //   questions  the open ones: [{question, kind, preview, options, expires, default, elicitation, because, askedAt}]
@@ -28,6 +28,7 @@
 //   progress   {call: output while it runs}
 //   lastReason how the last run ended | null
 //   loose      {call: fields of a call that was asked for in a page that is not loaded}
+//   undos      [{undo, of}] undos of undos in a page that is not loaded
 //   closed     [numbers of answered or withdrawn questions asked in a page that is not loaded]
 // }
 // Call = {id, name, tool, arguments, state: requested|asking|running|paused|finished, outcome, text, cut, exit, tookMs,
@@ -56,6 +57,7 @@ export function emptyView() {
 		progress: {},
 		lastReason: null,
 		loose: {},
+		undos: [],
 		closed: [],
 	};
 }
@@ -129,6 +131,7 @@ export function emptyRun(run) {
 		attended: false,
 		retryOf: null,
 		limits: {},
+		spentBefore: {},
 		usage: noUsage(),
 		cost: null,
 		calls: 0,
@@ -226,6 +229,7 @@ const records = {
 			attended: body.attendance === 'attended',
 			retryOf: body.retry_of ?? null,
 			limits: limitsOf(body.policy ?? {}),
+			spentBefore: { day: body.spent_today, agent: body.spent_by_agent },
 		};
 		view.runs.push(run);
 		view.openRun = body.run;

@@ -99,6 +99,7 @@ export const callRecords = {
 			const { [body.call]: _done, ...rest } = view.progress;
 			view.progress = rest;
 		}
+		if (view.live?.waiting?.call === body.call) view.live = { ...view.live, waiting: null };
 	},
 
 	FilesChanged(view, body) {
@@ -109,13 +110,19 @@ export const callRecords = {
 		for (const change of changes) if (!isFolder(change)) view.files.push({ ...change, call: body.call });
 	},
 
-	// What was undone can be done again: an undo of an undo puts the call's changes back.
 	UndoStarted(view, body) {
 		if (body.of.call) patchCall(view, body.of.call, { undone: true, undo: body.undo });
-		const redone =
-			body.of.undo === undefined
-				? null
-				: view.items.flatMap((item) => item.calls ?? []).find((call) => call.undo === body.of.undo);
-		if (redone) patchCall(view, redone.id, { undone: false });
+		else undoUndo(view, { undo: body.undo, of: body.of.undo });
 	},
 };
+
+// An undo of an undo puts the call's changes back, and one of that takes them away again. Where no loaded page says which
+// call it is about, it is kept until one does.
+export function undoUndo(view, { undo, of }) {
+	const calls = [...view.items.flatMap((item) => item.calls ?? []), ...Object.entries(view.loose).map(looseCall)];
+	const found = calls.find((call) => call.undo === of);
+	if (found) patchCall(view, found.id, { undone: !found.undone, undo });
+	else view.undos = view.undos.concat({ undo, of });
+}
+
+const looseCall = ([id, fields]) => ({ ...fields, id });

@@ -3,6 +3,8 @@
 // A delta has its place: (run, turn, attempt, offset), the offset in bytes of UTF-8 of its own stream (text, thinking,
 // or the arguments of one call). What is there already is skipped. Attempt 0 marks the progress of a running call.
 
+import { findCall } from './fold_calls.js';
+
 const PROGRESS_KEPT = 20000;
 
 export function freshLive(run, turn, attempt) {
@@ -25,7 +27,7 @@ export function freshLive(run, turn, attempt) {
 export function applyDelta(view, delta) {
 	if (delta.kind === 'CallDelta' && delta.attempt === 0) return addProgress(view, delta.body);
 	if (view.openRun !== null && delta.run < view.openRun) return;
-	if (delta.kind === 'Waiting') return note(view, delta, { waiting: delta.body });
+	if (delta.kind === 'Waiting') return noteWaiting(view, delta);
 	const live = liveFor(view, delta);
 	if (!live) return;
 	const add = streams[delta.kind];
@@ -45,8 +47,11 @@ function liveFor(view, delta) {
 	return known.attempt === delta.attempt ? known : { ...freshLive(delta.run, delta.turn, delta.attempt) };
 }
 
-function note(view, delta, fields) {
-	view.live = { ...(view.live ?? freshLive(delta.run, delta.turn, delta.attempt)), ...fields };
+// A wait may be told of after the call that waited has ended.
+function noteWaiting(view, delta) {
+	const { call } = delta.body;
+	if (call && findCall(view, call)?.call.state === 'finished') return;
+	view.live = { ...(view.live ?? freshLive(delta.run, delta.turn, delta.attempt)), waiting: delta.body };
 }
 
 function addProgress(view, { call, text }) {

@@ -1,7 +1,7 @@
 // Puts the view of an older page of records in front of a newer view. Folding both pages in one go gives the same view.
 
 import { addCost, addUsage, emptyRun } from './fold.js';
-import { findCall, patchCall } from './fold_calls.js';
+import { findCall, patchCall, undoUndo } from './fold_calls.js';
 
 export function joinViews(older, newer) {
 	if (older.lastSeq === 0) return newer;
@@ -25,8 +25,10 @@ export function joinViews(older, newer) {
 		files: older.files.concat(newer.files),
 		lastReason: newer.lastReason ?? older.lastReason,
 		loose: older.loose,
+		undos: older.undos,
 		closed: older.closed.concat(newer.closed.filter((one) => !older.questions.some((open) => open.question === one))),
 	};
+	for (const one of newer.undos) undoUndo(joined, one);
 	for (const [id, fields] of Object.entries(newer.loose)) patchCall(joined, id, fields);
 	for (const item of newer.items) joined.items.push(withTurnStart(item, older.turn));
 	settleAnswered(joined, older, newer);

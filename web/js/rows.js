@@ -7,7 +7,8 @@ const cache = new WeakMap();
 export function rowsOf(view, pending = []) {
 	const rows = [];
 	const last = view.openRun === null ? (view.runs.at(-1)?.run ?? null) : null;
-	let before = { model: null, reply: null, last };
+	const runs = new Map(view.runs.map((run) => [run.run, run]));
+	let before = { model: null, reply: null, last, runs };
 	for (const item of view.items) {
 		const row = rowOf(item, before);
 		if (row) rows.push(row);
@@ -21,12 +22,19 @@ export function rowsOf(view, pending = []) {
 
 function rowOf(item, before) {
 	const known = cache.get(item);
-	const needs =
-		item.type === 'end' ? `${before.reply?.seq} ${before.last === item.run}` : item.type === 'run' ? before.model : '';
+	const needs = needsOf(item, before);
 	if (known && known.needs === needs) return known.row;
 	const row = makeRow(item, before);
 	cache.set(item, { row, needs });
 	return row;
+}
+
+// What a row shows beside its item.
+function needsOf(item, before) {
+	if (item.type === 'run') return before.model;
+	if (item.type !== 'end') return '';
+	const { startedAt, calls } = before.runs.get(item.run);
+	return `${before.reply?.seq} ${before.last === item.run} ${startedAt} ${calls}`;
 }
 
 function makeRow(item, before) {
@@ -40,6 +48,7 @@ function makeRow(item, before) {
 			type: 'end',
 			item,
 			last: before.last === item.run,
+			run: before.runs.get(item.run),
 			repeated: before.reply?.run === item.run && before.reply.text.trim() === item.answer.trim(),
 		};
 	return { key, type: item.type, item };

@@ -110,6 +110,40 @@ test('files but no folders, and what was undone', () => {
 	assert.equal(view.loose['1.1.0'].undone, true);
 });
 
+test('an undo of an undo puts changes back, whichever pages the records are in', () => {
+	const make = recorder();
+	const place = { run: 1, turn: 1 };
+	const records = [
+		make('CallRequested', { call: '1.1.0', name: 'todo', arguments: {}, effect: 'once', verdict: {} }, place),
+		make('UndoStarted', { undo: 1, of: { call: '1.1.0' }, changes: {} }),
+		make('UndoStarted', { undo: 2, of: { undo: 1 }, changes: {} }),
+		make('UndoStarted', { undo: 3, of: { undo: 2 }, changes: {} }),
+		make('UndoStarted', { undo: 4, of: { undo: 3 }, changes: {} }),
+	];
+	const undone = records.map((_, n) => findCall(foldAll(emptyView(), records.slice(0, n + 1)), '1.1.0').call.undone);
+	assert.deepEqual(undone, [undefined, true, false, true, false]);
+	const whole = foldAll(emptyView(), records);
+	for (let cut = 1; cut < records.length; cut++) {
+		const newer = foldAll(emptyView(), records.slice(cut));
+		assert.deepEqual(joinViews(foldAll(emptyView(), records.slice(0, cut)), newer), whole, `cut ${cut}`);
+	}
+	const loose = foldAll(emptyView(), records.slice(1, 3));
+	assert.equal(loose.loose['1.1.0'].undone, false);
+});
+
+test('nothing is waited for once the call that waited has ended', () => {
+	const { make, view } = started();
+	const call = { call: '1.1.0', name: 'git.log', arguments: {}, effect: 'once', verdict: {} };
+	const waiting = delta('Waiting', { call: '1.1.0', for: { answer: 'git.log' }, limit_ms: 9 }, { attempt: 0 });
+	const waits = foldAll(view, [make('CallRequested', call, { run: 1, turn: 1 }), waiting]);
+	assert.equal(waits.live.waiting.call, '1.1.0');
+	const other = foldEvent(waits, make('CallFinished', { call: '1.1.1', outcome: 'ok', text: '' }, { run: 1 }));
+	assert.equal(other.live.waiting.call, '1.1.0');
+	const ended = foldEvent(other, make('CallFinished', { call: '1.1.0', outcome: 'ok', text: '' }, { run: 1 }));
+	assert.equal(ended.live.waiting, null);
+	assert.equal(foldEvent(ended, waiting).live.waiting, null, 'it is told of late');
+});
+
 test('a paused call asks, and ends after the answer', () => {
 	const records = journal('pauses');
 	const asked = foldAll(emptyView(), records.slice(0, 8));

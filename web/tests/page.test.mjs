@@ -10,6 +10,7 @@ import { visibleLine, visibleText } from '../js/visible_text.js';
 import { compareTexts, diffCounts, diffLines, diffOfCall, looksLikeDiff } from '../js/diff.js';
 import { parseRoute, sessionRoute } from '../js/router.js';
 import { emptyView, foldAll } from '../js/fold.js';
+import { joinViews } from '../js/join_views.js';
 import { rowsOf } from '../js/rows.js';
 import { callAsked } from '../js/question_card.js';
 import { stopAt } from '../js/scrubber.js';
@@ -212,6 +213,25 @@ test('the question of a step is about no call of this session', () => {
 	assert.equal(callAsked({ kind: approval }, view).name, 'write_file');
 	const step = { about: 'step', child: '1.0.0', step: 0, question: 1, subject: approval };
 	assert.equal(callAsked({ kind: step }, view), null);
+});
+
+test('the end of a run has its calls and its beginning once the page that begins it is loaded', () => {
+	const make = recorder();
+	const call = (id) => ({ call: id, name: 'todo', arguments: {}, effect: 'once', verdict: {} });
+	const older = [
+		make('RunStarted', { run: 1, policy: {}, chain: [] }, { run: 1 }),
+		make('CallRequested', call('1.1.0'), { run: 1, turn: 1 }),
+	];
+	const newer = foldAll(emptyView(), [
+		make('CallRequested', call('1.2.0'), { run: 1, turn: 2 }),
+		make('RunEnded', { reason: 'completed', answer: '' }, { run: 1 }),
+	]);
+	const endOf = (view) => rowsOf(view).find((row) => row.type === 'end');
+	const before = endOf(newer);
+	assert.equal(before.run.startedAt, null);
+	const after = endOf(joinViews(foldAll(emptyView(), older), newer));
+	assert.notEqual(after, before, 'it is drawn again');
+	assert.deepEqual([after.run.startedAt, after.run.calls], [older[0].at, 2]);
 });
 
 test('a change of the model between runs is a line', () => {
