@@ -1,15 +1,15 @@
 //! Changes something about a session as a whole (its title, whether it is pinned or archived), whoever drives it. A
 //! session that no process has open is claimed only to append the record; nothing of it is resumed.
 
-use windlass_machine::{Fact, State};
-use windlass_store::{Batch, Store, StoreError, Writer};
+use windlass_machine::Fact;
+use windlass_store::{Store, StoreError};
 use windlass_tools::Secrets;
-use windlass_vocab::{Control, ControlOutcome, NewerRecord, SessionChanged, SessionEdit, SessionId};
+use windlass_vocab::{Control, ControlOutcome, SessionChanged, SessionEdit, SessionId};
 
+use crate::claimed_journal::ClaimedJournal;
 use crate::clock::Clock;
-use crate::opening::{OpenError, lease_taken, nonce};
+use crate::opening::OpenError;
 use crate::send_control::{ControlDelivery, send_control};
-use crate::session_writer::SessionWriter;
 
 /// How often it is tried, where the session is claimed and released by others meanwhile.
 const TRIES: u32 = 3;
@@ -51,17 +51,7 @@ async fn append_edit(
     session: SessionId,
     edit: &SessionEdit,
 ) -> Result<(), OpenError> {
-    let lease = store.claim(session).await?;
-    let records = store.read(session, 0).await?;
-    if let Some(NewerRecord { seq, kind, before }) = NewerRecord::first(&records) {
-        return Err(OpenError::Newer { seq, kind, before });
-    }
-    let mut state = State::fold(session, records.iter().map(|envelope| &envelope.record));
-    let mut writer = Writer::new(session, lease.head(), nonce());
-    let changed = SessionChanged::from(edit.clone());
-    for fact in [Fact::LeaseTaken(lease_taken(lease.epoch())), Fact::Changed(changed)] {
-        let session_writer = SessionWriter { store, secrets, clock, state: &mut state, writer: &mut writer };
-        session_writer.step(fact, Batch::default()).await?;
-    }
-    Ok(())
+    let mut journal = ClaimedJournal::claim(store, secrets, clock, session).await?;
+    journal.begin().await?;
+    Ok(journal.record(Fact::Changed(SessionChanged::from(edit.clone()))).await?)
 }

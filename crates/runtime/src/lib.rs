@@ -17,6 +17,7 @@ mod breaker;
 mod call;
 mod changed_texts;
 mod child_slot;
+mod claimed_journal;
 mod clock;
 mod closed;
 mod closing;

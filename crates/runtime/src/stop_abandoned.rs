@@ -1,16 +1,16 @@
 //! Ends the run of a session that no process has open, in the journal alone: nothing of the run is resumed or executed.
 
 use windlass_machine::{Effect, Fact, State, child_report, outstanding, report_without_child};
-use windlass_store::{Batch, Store, StoreError, Writer};
+use windlass_store::{Store, StoreError};
 use windlass_tools::Secrets;
-use windlass_vocab::{EndReason, NewerRecord, Record, SessionId, StopBy, Usage, child_key};
+use windlass_vocab::{EndReason, Record, SessionId, StopBy, Usage, child_key};
 
+use crate::claimed_journal::ClaimedJournal;
 use crate::clock::Clock;
-use crate::opening::{OpenError, lease_taken, nonce};
+use crate::opening::OpenError;
 use crate::plan_steps::HELD_ELSEWHERE;
 use crate::send_control::leave_stop;
 use crate::session::StopOutcome;
-use crate::session_writer::SessionWriter;
 
 /// Stops the open run of a session as a person's stop does, and drops its waiting messages. Fails with
 /// [`StoreError::Busy`] where a process has the session open.
@@ -20,27 +20,18 @@ pub async fn stop_abandoned(
     clock: &dyn Clock,
     session: SessionId,
 ) -> Result<StopOutcome, OpenError> {
-    let lease = store.claim(session).await?;
-    let records = store.read(session, 0).await?;
-    if let Some(NewerRecord { seq, kind, before }) = NewerRecord::first(&records) {
-        return Err(OpenError::Newer { seq, kind, before });
-    }
-    let mut state = State::fold(session, records.iter().map(|envelope| &envelope.record));
-    let mut writer = Writer::new(session, lease.head(), nonce());
+    let mut journal = ClaimedJournal::claim(store, secrets, clock, session).await?;
     let dropped = store.drop_waiting(session).await?;
-    let Some(run) = &state.control.run else { return Ok(StopOutcome { runs: 0, dropped }) };
+    let Some(run) = &journal.state.control.run else { return Ok(StopOutcome { runs: 0, dropped }) };
     let unseen = run.dropped_by(StopBy::Person).len();
-    for fact in [Fact::LeaseTaken(lease_taken(lease.epoch())), Fact::Stopped(StopBy::Person)] {
-        let session_writer = SessionWriter { store, secrets, clock, state: &mut state, writer: &mut writer };
-        session_writer.step(fact, Batch::default()).await?;
-    }
+    journal.begin().await?;
+    journal.record(Fact::Stopped(StopBy::Person)).await?;
     let mut last = None;
-    for effect in outstanding(&state) {
-        last = last.or(last_fact(store, secrets, clock, &state, effect).await?);
+    for effect in outstanding(&journal.state) {
+        last = last.or(last_fact(store, secrets, clock, &journal.state, effect).await?);
     }
     if let Some(fact) = last {
-        let session_writer = SessionWriter { store, secrets, clock, state: &mut state, writer: &mut writer };
-        session_writer.step(fact, Batch::default()).await?;
+        journal.record(fact).await?;
     }
     Ok(StopOutcome { runs: 1, dropped: dropped + unseen })
 }
