@@ -67,6 +67,7 @@ export const api = {
 	login: (token) => request('POST', 'login', { body: { token } }),
 	sessions: (search) => request('GET', `sessions?${query(search)}`),
 	session: (id) => request('GET', at(id)),
+	demo: () => request('POST', 'demo'),
 	create: (body) => request('POST', 'sessions', { body }),
 	change: (id, body) => request('PATCH', at(id), { body }),
 	remove: (id) => request('DELETE', at(id)),

@@ -1,10 +1,10 @@
 // The composer: text, files, send and stop. It never moves; what is typed is kept for each session.
 
-import { button, byId, h, icon, replaceKeepingFocus } from './dom.js';
+import { button, byId, h, icon, isShown, leaveFocus, replaceKeepingFocus } from './dom.js';
 import { bytes } from './format.js';
-import { toast } from './dialogs.js';
+import { showError, toast } from './dialogs.js';
 import { commandOf } from './commands.js';
-import { remember, remembered } from './memory.js';
+import { keepDraft, keptDraft } from './drafts.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
@@ -14,10 +14,20 @@ const MOST = 20_000_000; // bytes of all files of one message
 export class Composer {
 	constructor() {
 		this.form = byId('composer');
-		this.files = [];
-		this.draftKey = 'draft-new';
+		this.session = null;
+		this.attached = new Map(); // the files of each session's draft
+		this.sending = new Set(); // the sessions that a message is on its way to; null for a new one
+		this.state = { running: false, asking: false };
 		this.build();
 		this.listen();
+	}
+
+	get files() {
+		return this.attached.get(this.session) ?? [];
+	}
+
+	set files(files) {
+		this.attached.set(this.session, files);
 	}
 
 	build() {
@@ -60,32 +70,36 @@ export class Composer {
 		});
 		this.text.addEventListener('input', () => {
 			this.grow();
-			remember(this.draftKey, this.text.value);
+			keepDraft(this.session, this.text.value);
 		});
+		// Cells of a spreadsheet come as text and as a picture of it: what is text is pasted as text.
 		this.text.addEventListener('paste', (event) => {
-			if (event.clipboardData.files.length > 0) {
-				event.preventDefault();
-				this.add(event.clipboardData.files);
-			}
+			const { files, types } = event.clipboardData;
+			if (files.length === 0 || types.includes('text/plain')) return;
+			event.preventDefault();
+			this.add(files);
 		});
 		this.picker.addEventListener('change', () => {
 			this.add(this.picker.files);
 			this.picker.value = '';
 		});
-		const main = byId('main');
+		this.listenForDrops();
+	}
+
+	// Anywhere on the page: the browser would open a file that is dropped beside the composer.
+	listenForDrops() {
 		const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes('Files');
-		main.addEventListener('dragover', (event) => {
-			if (hasFiles(event)) {
-				event.preventDefault();
-				this.form.classList.add('dropping');
-			}
+		addEventListener('dragover', (event) => {
+			if (!hasFiles(event)) return;
+			event.preventDefault();
+			this.form.classList.toggle('dropping', isShown(this.form));
 		});
-		main.addEventListener('dragleave', () => this.form.classList.remove('dropping'));
-		main.addEventListener('drop', (event) => {
+		addEventListener('dragleave', () => this.form.classList.remove('dropping'));
+		addEventListener('drop', (event) => {
 			this.form.classList.remove('dropping');
 			if (!hasFiles(event)) return;
 			event.preventDefault();
-			this.add(event.dataTransfer.files);
+			if (isShown(this.form)) this.add(event.dataTransfer.files);
 		});
 	}
 
@@ -97,10 +111,10 @@ export class Composer {
 	}
 
 	open(session) {
-		this.draftKey = `draft-${session ?? 'new'}`;
-		this.text.value = remembered(this.draftKey, '');
-		this.files = [];
+		this.session = session;
+		this.text.value = keptDraft(session);
 		this.drawFiles();
+		this.drawHint();
 		this.grow();
 	}
 
@@ -111,16 +125,24 @@ export class Composer {
 	}
 
 	setRunning(running, { asking = false } = {}) {
+		this.state = { running, asking };
+		if (!running) leaveFocus(this.stop, this.text);
 		this.stop.hidden = !running;
-		this.hint.textContent = t(asking ? 'composer.hint.asking' : running ? 'composer.hint.running' : 'composer.hint');
 		this.text.placeholder = t(running ? 'composer.placeholder.running' : 'composer.placeholder');
+		this.drawHint();
+	}
+
+	drawHint() {
+		const { running, asking } = this.state;
+		const state = this.sending.has(this.session) ? '.sending' : asking ? '.asking' : running ? '.running' : '';
+		this.hint.textContent = t(`composer.hint${state}`);
 	}
 
 	setText(text) {
 		this.text.value = text;
 		this.grow();
 		this.text.focus();
-		remember(this.draftKey, text);
+		keepDraft(this.session, text);
 	}
 
 	add(list) {
@@ -128,7 +150,7 @@ export class Composer {
 			const sum = this.files.reduce((all, one) => all + one.size, file.size);
 			if (sum > MOST)
 				toast(t('composer.too_large', { name: visibleLine(file.name), size: bytes(MOST) }), { bad: true });
-			else this.files.push(file);
+			else this.files = [...this.files, file];
 		}
 		this.drawFiles();
 		this.text.focus();
@@ -166,20 +188,45 @@ export class Composer {
 			this.setText('');
 			return run(typed.run);
 		}
-		const text = typed.send;
-		if ((!text && this.files.length === 0) || this.sending) return;
-		this.sending = true;
+		const { session } = this;
+		if ((!typed.send && this.files.length === 0) || this.sending.has(session)) return;
+		const message = { text: typed.send, typed: this.text.value, files: this.files };
+		this.sending.add(session);
+		this.putIn(session, '', []);
+		const sent = await this.deliver(message, session);
+		this.sending.delete(session);
+		if (!sent) this.putBack(message, session);
+		this.drawHint();
+	}
+
+	async deliver({ text, files }, session) {
 		try {
-			const files = await Promise.all(this.files.map(encodeFile));
-			if ((await run('send', text, files)) === false) return;
-			this.text.value = '';
-			this.files = [];
-			this.drawFiles();
-			this.grow();
-			remember(this.draftKey, null);
-		} finally {
-			this.sending = false;
+			return await run('send', { text, files: await Promise.all(files.map(encodeFile)), session });
+		} catch (error) {
+			showError(error);
+			return false;
 		}
+	}
+
+	// What could not be sent stands before what was typed since.
+	putBack({ typed, files }, session) {
+		const since = keptDraft(session);
+		this.putIn(session, since ? `${typed}\n${since}` : typed, files.concat(this.attached.get(session) ?? []));
+	}
+
+	// What was typed for a new session while it was made belongs to the session.
+	moveDraft(session) {
+		const files = this.attached.get(null) ?? [];
+		keepDraft(session, keptDraft(null));
+		this.attached.set(session, files);
+		keepDraft(null, '');
+		this.attached.delete(null);
+	}
+
+	putIn(session, text, files) {
+		keepDraft(session, text);
+		this.attached.set(session, files);
+		if (session === this.session) this.open(session);
 	}
 }
 
@@ -192,7 +239,7 @@ function encodeFile(file) {
 				media_type: file.type || 'application/octet-stream',
 				data: reader.result.slice(reader.result.indexOf(',') + 1),
 			});
-		reader.onerror = () => reject(reader.error);
+		reader.onerror = () => reject(new Error(t('composer.unreadable', { name: visibleLine(file.name) })));
 		reader.readAsDataURL(file);
 	});
 }

@@ -7,11 +7,13 @@ export async function copyText(text) {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {
+		const from = document.activeElement;
 		const area = h('textarea.unseen', { value: text });
 		document.body.append(area);
 		area.select();
 		document.execCommand('copy');
 		area.remove();
+		from?.focus({ preventScroll: true });
 	}
 }
 

@@ -1,10 +1,20 @@
 // Short messages, questions of the page itself, and menus.
 
-import { button, byId, h, icon } from './dom.js';
+import { button, byId, h, icon, leaveFocus } from './dom.js';
 import { t } from './words.js';
 
-export function toast(words, { bad = false, action = null, stays = false } = {}) {
-	const close = () => element.remove();
+// It goes by itself, but not while somebody points at it or has the focus in it.
+export function toast(words, { bad = false, action = null } = {}) {
+	let timer = null;
+	const close = () => {
+		clearTimeout(timer);
+		leaveFocus(element, byId('conversation'), byId('view'));
+		element.remove();
+	};
+	const wait = () => {
+		clearTimeout(timer);
+		if (!element.matches(':hover, :focus-within')) timer = setTimeout(close, bad ? 9000 : 4000);
+	};
 	const element = h(
 		`div.toast${bad ? '.bad' : ''}`,
 		null,
@@ -20,8 +30,10 @@ export function toast(words, { bad = false, action = null, stays = false } = {})
 			),
 		button(t('close'), close, { kind: 'quiet', shape: 'cross', text: false }),
 	);
+	for (const kind of ['pointerenter', 'focusin']) element.addEventListener(kind, () => clearTimeout(timer));
+	for (const kind of ['pointerleave', 'focusout']) element.addEventListener(kind, () => setTimeout(wait));
 	byId('toasts').append(element);
-	if (!stays) setTimeout(close, bad ? 9000 : 4000);
+	wait();
 }
 
 // An error of the server in words that say what to do.

@@ -52,6 +52,15 @@ export function replaceKeepingFocus(element, ...children) {
 	(again || nearestFocusable(element))?.focus({ preventScroll: true });
 }
 
+// To be called before an element is hidden or removed: a focus in it goes to the first of these that is seen, not nowhere.
+export function leaveFocus(element, ...next) {
+	if (!element.contains(document.activeElement)) return;
+	next.find((one) => one && isShown(one))?.focus({ preventScroll: true });
+}
+
+export const isShown = (element) =>
+	element.getClientRects().length > 0 && getComputedStyle(element).visibility !== 'hidden';
+
 function nearestFocusable(element) {
 	const host = element.closest('[tabindex]');
 	return host ?? byId('composer-text');

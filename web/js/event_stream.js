@@ -1,19 +1,21 @@
 // Follows a session: server-sent events over fetch, which unlike EventSource says why a connection was refused.
 // It connects again by itself, from the last record it has, and says so.
 
-import { errorOf, eventsAddress } from './api.js';
+import { ApiError, errorOf, eventsAddress } from './api.js';
 
-// Splits the text of a stream into events. Pure: give it the rest of the last call and the new text.
+// Splits the text of a stream into events: {name, data}. Pure: give it the rest of the last call and the new text.
 export function parseStream(rest, chunk) {
 	const blocks = (rest + chunk).replace(/\r\n?/g, '\n').split('\n\n');
 	const unfinished = blocks.pop();
 	const events = [];
 	for (const block of blocks) {
-		const data = block
-			.split('\n')
-			.filter((line) => line.startsWith('data:'))
-			.map((line) => line.slice(5).replace(/^ /, ''));
-		if (data.length > 0) events.push(data.join('\n'));
+		const field = (name) =>
+			block
+				.split('\n')
+				.filter((line) => line.startsWith(`${name}:`))
+				.map((line) => line.slice(name.length + 1).replace(/^ /, ''));
+		const data = field('data');
+		if (data.length > 0) events.push({ name: field('event').at(-1) ?? 'message', data: data.join('\n') });
 	}
 	return { events, rest: unfinished };
 }
@@ -36,6 +38,9 @@ export function nextConnection(state, happened) {
 // Whether another try can help. The server says 401 or 404 for good; 429 and 5xx pass.
 export const isFinal = (status) => status >= 400 && status < 500 && ![408, 409, 425, 429].includes(status);
 
+const failureOf = ({ kind, message, hint }) =>
+	Object.assign(new ApiError(200, kind, message, { hint }), { final: true });
+
 const SILENCE = 40000; // the server writes a comment every 15 s
 
 export class EventStream {
@@ -54,6 +59,7 @@ export class EventStream {
 	}
 
 	say(happened) {
+		if (this.closed) return;
 		const next = nextConnection(this.state, happened);
 		if (next === this.state) return;
 		this.state = next;
@@ -66,7 +72,7 @@ export class EventStream {
 				await this.follow();
 			} catch (error) {
 				if (this.closed) return;
-				if (error.status && isFinal(error.status)) {
+				if (error.final || isFinal(error.status)) {
 					this.say('refused');
 					this.onRefused(error);
 					return;
@@ -110,14 +116,17 @@ export class EventStream {
 		}
 	}
 
-	deliver(texts) {
+	// The server ends a stream that it can't go on with by an event that says why.
+	deliver(sent) {
 		const received = Date.now();
-		const events = texts.map((text) => JSON.parse(text));
+		const events = sent.filter(({ name }) => name === 'message').map(({ data }) => JSON.parse(data));
 		for (const event of events) {
 			if (event.seq !== undefined) this.after = Math.max(this.after, event.seq);
 			else event.received = received;
 		}
 		this.onEvents(events);
+		const failed = sent.find(({ name }) => name === 'error');
+		if (failed) throw failureOf(JSON.parse(failed.data));
 	}
 
 	pause() {

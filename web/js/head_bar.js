@@ -1,7 +1,6 @@
 // The head of the conversation: title (editable in place), status, folder, menu.
 
 import { button, byId, h, replaceKeepingFocus } from './dom.js';
-import { exportAddress } from './api.js';
 import { menu } from './dialogs.js';
 import { nameOf } from './session_list.js';
 import { page } from './page_state.js';
@@ -57,13 +56,7 @@ function openMenu(from, row) {
 		[t(row.pinned ? 'action.unpin' : 'action.pin'), 'pin', () => run('pin', row)],
 		[t('action.fork'), 'fork', () => run('fork')],
 		[t('action.undo'), 'undo', () => run('undo')],
-		[
-			t('action.export'),
-			'export',
-			() => {
-				location.href = exportAddress(row.id);
-			},
-		],
+		[t('action.export'), 'export', () => run('export', row.id)],
 		[t(row.archived ? 'action.unarchive' : 'action.archive'), 'archive', () => run('archive', row)],
 		[t('action.delete'), 'cross', () => run('delete', row), true],
 	]);
@@ -74,7 +67,7 @@ export function editTitle(row) {
 	if (!old || editing) return;
 	editing = true;
 	const input = h('input.title', { value: row.title ?? '', 'aria-label': t('title.edit'), maxlength: 200 });
-	const done = (keep) => {
+	const done = (keep, { stay = false } = {}) => {
 		if (!editing) return;
 		editing = false;
 		drawn = null;
@@ -82,16 +75,16 @@ export function editTitle(row) {
 		if (keep && title && title !== row.title) run('rename', row, title);
 		if (keep && title) row.title = title;
 		run('redraw');
-		byId('head').querySelector('[data-key="title"]')?.focus();
+		if (stay) byId('head').querySelector('[data-key="title"]')?.focus();
 	};
 	input.addEventListener('keydown', (event) => {
 		if (event.key === 'Enter') {
 			event.preventDefault();
-			done(true);
+			done(true, { stay: true });
 		}
 		if (event.key === 'Escape') {
 			event.stopPropagation();
-			done(false);
+			done(false, { stay: true });
 		}
 	});
 	input.addEventListener('blur', () => done(true));

@@ -3,6 +3,7 @@
 
 import { byId } from './dom.js';
 import { remember, remembered } from './memory.js';
+import { isSaid, saidLive } from './rows.js';
 import { t } from './words.js';
 
 const COLOURS = { running: '#3aa3b0', asking: '#e0a100', done: '#2f9e57', failed: '#d64b42', idle: '#0d5f69' };
@@ -36,11 +37,13 @@ export async function allowNotifications(wanted) {
 	return canNotify();
 }
 
-export function notify(kind, name, text) {
+// Tells of a session on a page that nobody sees; a click on it opens the session. One for each session at a time.
+export function notify(kind, { id, name, text }, open) {
 	if (!document.hidden || !canNotify()) return;
-	const shown = new Notification(t(`notify.${kind}`, { name }), { body: text.slice(0, 160), tag: `windlass-${name}` });
+	const shown = new Notification(t(`notify.${kind}`, { name }), { body: text.slice(0, 160), tag: `windlass-${id}` });
 	shown.onclick = () => {
 		window.focus();
+		open(id);
 		shown.close();
 	};
 }
@@ -51,11 +54,12 @@ export function finishedSentences(text) {
 	return end < 0 ? { said: '', rest: text } : { said: text.slice(0, end + 1).trim(), rest: text.slice(end + 1) };
 }
 
+const turnOf = ({ run, turn }) => `${run}.${turn}`;
+
 export class Announcer {
-	constructor() {
-		this.host = byId('announcer');
-		this.read = 0;
-		this.turn = null;
+	constructor(host) {
+		this.host = host;
+		Object.assign(this, { attempt: null, turn: null, read: 0 });
 	}
 
 	say(words) {
@@ -66,21 +70,24 @@ export class Announcer {
 		while (this.host.children.length > 6) this.host.firstChild.remove();
 	}
 
-	// Follows the text of the live reply.
-	follow(live) {
-		const turn = live && `${live.run}.${live.turn}.${live.attempt}`;
-		if (turn !== this.turn) [this.turn, this.read] = [turn, 0];
-		if (!live) return;
-		const { said } = finishedSentences(live.text.slice(this.read));
+	// Says what is new in the conversation: first the rest of what was finished, then the reply that is being written.
+	hear(before, view) {
+		for (const item of view.items.slice(before.items.length)) if (isSaid(item)) this.finish(item);
+		this.follow(view.live, saidLive(view));
+	}
+
+	follow(live, text) {
+		const attempt = live && `${live.run}.${live.turn}.${live.attempt}`;
+		if (attempt !== this.attempt) Object.assign(this, { attempt, turn: live && turnOf(live), read: 0 });
+		const { said } = finishedSentences(text.slice(this.read));
 		if (!said) return;
-		this.read += live.text.slice(this.read).indexOf(said) + said.length;
+		this.read += text.slice(this.read).indexOf(said) + said.length;
 		this.say(said);
 	}
 
-	// The record has the whole text: says what was not said yet.
-	finish(before, reply) {
-		if (!before) return this.say(reply.text.slice(0, 400));
-		const said = `${before.run}.${before.turn}.${before.attempt}` === this.turn ? this.read : 0;
-		return this.say(reply.text.slice(said).trim());
+	// The record has the whole text: says what was not said yet, and of a reply that was not followed only the beginning.
+	finish(reply) {
+		this.say(turnOf(reply) === this.turn ? reply.text.slice(this.read).trim() : reply.text.slice(0, 400));
+		Object.assign(this, { attempt: null, turn: null, read: 0 });
 	}
 }

@@ -3,7 +3,7 @@
 import { KEYS, actionFor } from './keys.js';
 import { allowNotifications } from './notifications.js';
 import { ask } from './dialogs.js';
-import { byId, h, isTyping } from './dom.js';
+import { byId, h, isShown, isTyping, leaveFocus } from './dom.js';
 import { define, run } from './actions.js';
 import { editTitle } from './head_bar.js';
 import { goTo, sessionRoute } from './router.js';
@@ -15,24 +15,45 @@ import { t } from './words.js';
 
 const narrow = (width) => matchMedia(`(max-width: ${width}px)`).matches;
 
+const WIDTHS = { rail: 699, panel: 1099 }; // up to where each slides over the page
+const opener = (name) => byId('head').querySelector(`[data-key="${name}"]`);
+
 // Rail and panel fold away, or slide over the page where there is no room beside it.
-function toggle(name, width) {
+function toggle(name) {
 	const body = document.body;
-	if (narrow(width)) {
-		const open = body.classList.toggle(`${name}-drawer`);
-		byId('veil').hidden = !open;
-		if (open) byId(name).querySelector('button, a, input').focus();
-		else byId('composer-text').focus();
-		return;
-	}
-	remember(`no-${name}`, body.classList.toggle(`no-${name}`) || null);
-	run('redraw');
+	if (!narrow(WIDTHS[name])) return fold(name);
+	if (body.classList.contains(`${name}-drawer`)) return closeDrawers();
+	closeDrawers();
+	body.classList.add(`${name}-drawer`);
+	byId('veil').hidden = false;
+	byId(name).querySelector('button').focus();
 }
 
-function closeDrawers() {
+// Of the button that folds and the one that unfolds, only one is seen: the focus goes from one to the other.
+function fold(name) {
+	const folded = document.body.classList.toggle(`no-${name}`);
+	remember(`no-${name}`, folded || null);
+	run('redraw');
+	const inside = byId(name).querySelector('button');
+	if (folded) leaveFocus(byId(name), opener(name), byId('conversation'), byId('view'));
+	else if (opener(name)) leaveFocus(opener(name), inside);
+}
+
+// The focus goes back to the button that opens the drawer, or to the conversation where something in it was chosen.
+function closeDrawers({ chosen = false } = {}) {
+	const open = Object.keys(WIDTHS).filter((name) => document.body.classList.contains(`${name}-drawer`));
 	document.body.classList.remove('rail-drawer', 'panel-drawer');
 	byId('veil').hidden = true;
-	byId('composer-text').focus();
+	for (const name of open)
+		leaveFocus(byId(name), ...(chosen ? [] : [opener(name)]), byId('conversation'), byId('view'));
+}
+
+// The links that skip to a part of the page; they are no addresses of it.
+function skip(event) {
+	event.preventDefault();
+	const id = event.target.hash.slice(1);
+	if (id === 'rail-list' && !isShown(byId(id))) run('rail');
+	[byId(id), byId('view'), byId('conversation')].find(isShown)?.focus();
 }
 
 function step(by) {
@@ -105,10 +126,15 @@ function paletteEntries() {
 
 export function definePageActions({ list, card, composer }) {
 	for (const name of ['rail', 'panel']) if (remembered(`no-${name}`)) document.body.classList.add(`no-${name}`);
-	define('rail', () => toggle('rail', 699));
-	define('panel', () => toggle('panel', 1099));
+	for (const name of Object.keys(WIDTHS)) {
+		define(name, () => toggle(name));
+		matchMedia(`(max-width: ${WIDTHS[name]}px)`).addEventListener('change', () => closeDrawers());
+	}
 	define('close', closeDrawers);
-	byId('veil').addEventListener('click', closeDrawers);
+	byId('veil').addEventListener('click', () => closeDrawers());
+	// Also of the session that is open already, to which no address leads.
+	byId('rail').addEventListener('click', (event) => event.target.closest('a') && closeDrawers({ chosen: true }));
+	for (const link of document.querySelectorAll('.skip')) link.addEventListener('click', skip);
 	define('new', () => {
 		goTo('#/new');
 		composer.text.focus();
@@ -142,7 +168,7 @@ export function definePageActions({ list, card, composer }) {
 		};
 		const state = {
 			asking: !byId('question').hidden,
-			running: page.feed?.view.openRun !== null && Boolean(page.feed),
+			running: Boolean(page.feed) && page.feed.view.openRun !== null,
 			overlay: Boolean(document.querySelector('dialog[open], .menu')),
 			drawer: document.body.matches('.rail-drawer, .panel-drawer'),
 		};

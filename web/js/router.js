@@ -1,9 +1,19 @@
 // The address says what is shown: #/s/ID a session, #/new, #/usage, #/settings.
 
+// The route that an address names; null where it names a place on the page and no route. Pure.
 export function parseRoute(hash) {
-	const [name, id] = hash.replace(/^#\/?/, '').split('/');
-	if (name === 's' && id) return { name: 'session', id: decodeURIComponent(id) };
+	if (hash !== '' && !hash.startsWith('#/')) return null;
+	const [name, id] = hash.slice(2).split('/');
+	if (name === 's' && id) return { name: 'session', id: decoded(id) };
 	return { name: ['usage', 'settings'].includes(name) ? name : 'new', id: null };
+}
+
+function decoded(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return text;
+	}
 }
 
 export const sessionRoute = (id) => `#/s/${encodeURIComponent(id)}`;
@@ -13,7 +23,9 @@ export function goTo(hash) {
 }
 
 export function watchRoute(onRoute) {
-	const tell = () => onRoute(parseRoute(location.hash));
-	addEventListener('hashchange', tell);
-	tell();
+	addEventListener('hashchange', () => {
+		const route = parseRoute(location.hash);
+		if (route) onRoute(route);
+	});
+	onRoute(parseRoute(location.hash) ?? parseRoute(''));
 }

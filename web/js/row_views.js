@@ -5,10 +5,11 @@ import { drawCalls, drawLiveCalls } from './call_view.js';
 import { drawEnd } from './end_view.js';
 import { lineOf } from './line_words.js';
 import { addText, drawBlocks } from './live_blocks.js';
-import { putServerHtml } from './server_html.js';
+import { prose } from './server_html.js';
 import { visibleLine, visibleText } from './visible_text.js';
 import { bytes, clock, count, duration } from './format.js';
-import { page } from './page_state.js';
+import { DEMO, isDemo, saidLive } from './rows.js';
+import { connectCards } from './welcome.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 
@@ -19,24 +20,18 @@ const draw = {
 			'div.message.pending',
 			null,
 			h('div.plain', null, visibleText(item.text)),
-			h('div.tiny.muted', null, t(item.failed ? 'message.failed' : 'message.queued')),
+			h('div.tiny.muted', null, t('message.queued')),
 		),
 	reply: ({ item }) => drawReply(item),
 	calls: ({ item }) => drawCalls(item),
 	line: ({ item }) => drawLine(item),
 	end: (row) => drawEnd(row),
 	live: () => liveParts(),
+	connect: () => connectCards(),
 };
 
 export function drawRow(row) {
 	return draw[row.type](row);
-}
-
-export function prose(html, text) {
-	const element = h(html === null ? 'div.plain' : 'div.prose');
-	if (html === null) element.textContent = visibleText(text);
-	else putServerHtml(element, html);
-	return element;
 }
 
 function drawMessage(item) {
@@ -76,7 +71,7 @@ function drawReply(item) {
 	return h(
 		'div.reply',
 		null,
-		page.me?.demo && h('span.tag', null, t('demo.tag')),
+		item.model === DEMO && h('span.tag', null, t('demo.tag')),
 		item.thinking && drawThinking(item.thinking, item.thinkingMs, item.usage.reasoning),
 		item.text && prose(item.html, item.text),
 		item.partial && h('p.tiny.muted', null, t('reply.partial')),
@@ -115,7 +110,7 @@ function liveParts() {
 		h('div.plain'),
 	);
 	return [
-		h('div.reply.live', null, page.me?.demo && h('span.tag', null, t('demo.tag')), thinking, h('div.prose.text')),
+		h('div.reply.live', null, h('span.tag', { hidden: true }, t('demo.tag')), thinking, h('div.prose.text')),
 		h('div.live-calls'),
 		h('div.working', null, h('span.dot.processing'), h('span.words')),
 	];
@@ -123,7 +118,8 @@ function liveParts() {
 
 export function drawLive(element, view) {
 	const live = view.live;
-	const said = ['plan', 'route', 'summary', 'title'].includes(view.turn?.mode) ? '' : (live?.text ?? '');
+	const said = saidLive(view);
+	element.querySelector('.tag').hidden = !isDemo(view);
 	const thinking = element.querySelector('.thinking');
 	thinking.hidden = !live?.thinking;
 	thinking.querySelector('span').textContent = live?.thinkingNow

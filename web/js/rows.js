@@ -1,7 +1,17 @@
 // Which rows the conversation has, from the view. Pure.
 
+// The name of the model that follows a script.
+export const DEMO = 'demo';
+
 const SAID = new Set(['turn', 'synthesis', 'step']);
+const UNSAID_MODES = new Set(['plan', 'route', 'summary', 'title']);
 const cache = new WeakMap();
+
+// Whether an item is a reply whose text is part of the conversation.
+export const isSaid = (item) => item.type === 'reply' && Boolean(item.text) && SAID.has(item.role);
+
+// The text of the reply that is being written, where it is to be part of the conversation.
+export const saidLive = (view) => (UNSAID_MODES.has(view.turn?.mode) ? '' : (view.live?.text ?? ''));
 
 // Rows: {key, type, item, …}. A row stays the same object as long as its item does.
 export function rowsOf(view, pending = []) {
@@ -13,12 +23,19 @@ export function rowsOf(view, pending = []) {
 		const row = rowOf(item, before);
 		if (row) rows.push(row);
 		if (item.type === 'run') before = { ...before, model: item.models[0] ?? before.model, reply: null };
-		if (item.type === 'reply' && item.text && SAID.has(item.role)) before = { ...before, reply: item };
+		if (isSaid(item)) before = { ...before, reply: item };
 	}
 	for (const message of pending) rows.push({ key: `pending-${message.id}`, type: 'pending', item: message });
 	if (view.openRun !== null) rows.push({ key: 'live', type: 'live', item: null });
+	else if (isDemo(view)) rows.push(CONNECT);
 	return rows;
 }
+
+// How to connect a model, below a demo that has ended.
+const CONNECT = { key: 'connect', type: 'connect', item: null };
+
+// Whether the script answers in this session.
+export const isDemo = (view) => view.runs.at(-1)?.models[0] === DEMO;
 
 function rowOf(item, before) {
 	const known = cache.get(item);
@@ -75,6 +92,8 @@ export function guessHeight(row) {
 			return 28;
 		case 'end':
 			return 100;
+		case 'connect':
+			return 260;
 		default:
 			return 60;
 	}

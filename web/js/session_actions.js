@@ -5,6 +5,7 @@ import { ask, showError, toast } from './dialogs.js';
 import { define, run } from './actions.js';
 import { goTo, sessionRoute } from './router.js';
 import { h } from './dom.js';
+import { keepDraft } from './drafts.js';
 import { nameOf } from './session_list.js';
 import { page } from './page_state.js';
 import { t } from './words.js';
@@ -22,32 +23,54 @@ async function tried(work) {
 
 export function defineSessionActions({ composer, loadSessions }) {
 	const changed = (row) => {
-		if (page.row?.id === row.id) page.row = row;
+		if (page.feed?.id === row.id) page.row = row;
 		loadSessions();
 	};
 
 	define('error', showError);
 
-	define('send', async (text, files) => {
+	// A session that was made for a message which then could not be sent: the next try takes it.
+	let unused = null;
+	const newSession = async () => {
+		const { folder } = page;
+		if (unused?.folder !== folder) {
+			const row = await tried(() => api.create(folder ? { folder } : {}));
+			unused = row && { id: row.id, folder };
+		}
+		return unused?.id;
+	};
+
+	// Sends to the session it was written in, whatever is open by now; without one, to a new session.
+	define('send', async ({ text, files, session }) => {
+		const { route } = page;
 		if (page.past !== null) run('scrub', null);
-		const row = page.row ?? (await tried(() => api.create(page.folder ? { folder: page.folder } : {})));
-		if (!row) return false;
-		const sent = await tried(() =>
-			api.send(row.id, { text, ...(files.length > 0 ? { files } : {}), when_busy: 'queue' }),
-		);
+		const id = session ?? (await newSession());
+		if (!id) return false;
+		const sent = await tried(() => api.send(id, { text, ...(files.length > 0 ? { files } : {}), when_busy: 'queue' }));
 		if (!sent) return false;
-		if (page.row?.id === row.id) {
+		if (session === null) unused = null;
+		if (page.feed?.id === id) {
 			run('pending', { id: sent.message_id, text });
 			run('show end');
 			composer.text.focus();
-		} else goTo(sessionRoute(row.id));
+		} else if (session === null && page.route === route) {
+			composer.moveDraft(id);
+			goTo(sessionRoute(id));
+		}
 		loadSessions();
 		return true;
 	});
 
+	define('demo', async () => {
+		const row = await tried(() => api.demo());
+		if (!row) return;
+		await loadSessions();
+		goTo(sessionRoute(row.id));
+	});
+
 	define('stop', async () => {
-		if (!page.row) return;
-		const done = await tried(() => api.stop(page.row.id));
+		if (!page.feed) return;
+		const done = await tried(() => api.stop(page.feed.id));
 		if (done && done.runs === 0) toast(t('stop.none'));
 		else if (done?.dropped > 0) toast(t('stop.dropped', { n: done.dropped }));
 	});
@@ -55,7 +78,7 @@ export function defineSessionActions({ composer, loadSessions }) {
 	// Whether the answer was taken.
 	define('answer', async (question, answer) => {
 		try {
-			const taken = await api.answer(page.row.id, question.question, answer);
+			const taken = await api.answer(page.feed.id, question.question, answer);
 			if (taken?.always === 'session_only') toast(t('ask.session_only'));
 			return true;
 		} catch (error) {
@@ -65,15 +88,15 @@ export function defineSessionActions({ composer, loadSessions }) {
 		}
 	});
 
-	define('retry', () => tried(() => api.retry(page.row.id)));
+	define('retry', () => page.feed && tried(() => api.retry(page.feed.id)));
 
-	define('fork', async (seq) => {
-		const row = page.row && (await tried(() => api.fork(page.row.id, seq ? { at: seq } : {})));
-		if (!row) return null;
+	define('fork', async (seq, draft = '') => {
+		const row = page.feed && (await tried(() => api.fork(page.feed.id, seq ? { at: seq } : {})));
+		if (!row) return;
 		await loadSessions();
+		keepDraft(row.id, draft);
 		goTo(sessionRoute(row.id));
 		toast(t('fork.done'));
-		return row;
 	});
 
 	// "Edit and run from here": a fork from before the message, with its text in the composer.
@@ -81,12 +104,19 @@ export function defineSessionActions({ composer, loadSessions }) {
 		const item = message ?? page.view?.items.findLast((one) => one.type === 'message');
 		if (!item) return;
 		const at = item.batchStart - 1;
-		if (at > 0 ? await run('fork', at) : (goTo('#/new'), true)) setTimeout(() => composer.setText(item.text), 50);
+		composer.text.focus();
+		if (at > 0) await run('fork', at, item.text);
+		else {
+			keepDraft(null, item.text);
+			goTo('#/new');
+		}
+		if (item.attachments.length > 0) toast(t('edit.files'));
 	});
 
 	define('undo', async (call) => {
-		const which = call ? { call } : {};
-		const plan = page.row && (await tried(() => api.undo(page.row.id, { ...which, check: true })));
+		const id = page.feed?.id;
+		const which = call ? { call: { call } } : {};
+		const plan = id && (await tried(() => api.undo(id, { ...which, check: true })));
 		if (!plan) return;
 		const names = (list) =>
 			h(
@@ -105,14 +135,14 @@ export function defineSessionActions({ composer, loadSessions }) {
 				names(plan.kept.map((one) => `${one.path}: ${one.why}`)),
 			],
 		});
-		if (agreed && (await tried(() => api.undo(page.row.id, which)))) toast(t('undo.done'));
+		if (agreed && (await tried(() => api.undo(id, which)))) toast(t('undo.done'));
 	});
 
 	define('compact', async () => {
-		if (page.row && (await tried(() => api.compact(page.row.id)))) toast(t('compact.done'));
+		if (page.feed && (await tried(() => api.compact(page.feed.id)))) toast(t('compact.done'));
 	});
-	define('export', (id) => {
-		location.href = exportAddress(id ?? page.row.id);
+	define('export', (id = page.feed?.id) => {
+		if (id) h('a', { href: exportAddress(id), download: '' }).click();
 	});
 	define('rename', async (row, title) => {
 		const next = await tried(() => api.change(row.id, { title }));
@@ -144,7 +174,7 @@ export function defineSessionActions({ composer, loadSessions }) {
 		)
 			return;
 		if (!(await tried(() => api.remove(row.id)))) return;
-		if (page.row?.id === row.id) goTo('#/new');
+		if (page.feed?.id === row.id) goTo('#/new');
 		loadSessions();
 	});
 

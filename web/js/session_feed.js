@@ -1,12 +1,13 @@
 // Loads a session, follows it, and folds what comes once per frame.
 
 import { api } from './api.js';
-import { EventStream } from './event_stream.js';
+import { EventStream, isFinal, waitBefore } from './event_stream.js';
 import { emptyView, foldAll } from './fold.js';
 import { joinViews } from './join_views.js';
 
 // Who reads on towards the beginning gets larger pages, as joining each one to the rest takes as long as there is of it.
 const MOST_BATCHES = 400;
+const OLDER_WAIT = 5000; // before older records are asked for again that could not be loaded
 
 export class SessionFeed {
 	constructor(id, { onChange, onState, onError }) {
@@ -18,6 +19,7 @@ export class SessionFeed {
 			view: emptyView(),
 			records: [],
 			more: false,
+			olderAt: 0,
 			batches: 100,
 			waiting: [],
 			closed: false,
@@ -25,22 +27,36 @@ export class SessionFeed {
 	}
 
 	async open() {
-		try {
-			const page = await api.records(this.id, null, this.batches);
-			if (this.closed) return;
-			this.records = page.records;
-			this.more = page.more;
-			this.view = foldAll(this.view, page.records);
-			this.onChange(this.view, { first: true });
-			this.stream = new EventStream(this.id, {
-				after: this.view.lastSeq,
-				onEvents: (events) => this.take(events),
-				onState: (state) => this.onState(state),
-				onRefused: (error) => this.onError(error),
-			});
-		} catch (error) {
-			if (!this.closed) this.onError(error);
+		const page = await this.firstPage();
+		if (!page || this.closed) return;
+		this.records = page.records;
+		this.more = page.more;
+		this.view = foldAll(this.view, page.records);
+		this.onChange(this.view, { first: true });
+		this.stream = new EventStream(this.id, {
+			after: this.view.lastSeq,
+			onEvents: (events) => this.take(events),
+			onState: (state) => this.onState(state),
+			onRefused: (error) => this.onError(error),
+		});
+	}
+
+	// Tries until the session can be read or never will be. Only the first of the same errors in a row is reported.
+	async firstPage() {
+		let reported = null;
+		for (let tries = 0; !this.closed; tries++) {
+			try {
+				return await api.records(this.id, null, this.batches);
+			} catch (error) {
+				if (this.closed) return null;
+				if (error.kind !== reported) this.onError(error);
+				if (isFinal(error.status)) return null;
+				reported = error.kind;
+				const wait = error.retryAfter ? error.retryAfter * 1000 : waitBefore(tries, Math.random());
+				await new Promise((resolve) => setTimeout(resolve, wait));
+			}
 		}
+		return null;
 	}
 
 	close() {
@@ -73,20 +89,21 @@ export class SessionFeed {
 	}
 
 	async loadOlder() {
-		if (!this.more || this.loading || this.closed) return;
+		if (!this.more || this.loading || this.closed || Date.now() < this.olderAt) return;
 		this.loading = true;
 		try {
-			this.batches = Math.min(MOST_BATCHES, this.batches * 2);
-			const page = await api.records(this.id, this.view.firstSeq, this.batches);
+			const batches = Math.min(MOST_BATCHES, this.batches * 2);
+			const page = await api.records(this.id, this.view.firstSeq, batches);
 			if (this.closed) return;
+			this.batches = batches;
 			this.more = page.more && page.records.length > 0;
 			this.records = page.records.concat(this.records);
 			const before = this.view;
 			this.view = joinViews(foldAll(emptyView(), page.records), before);
 			this.onChange(this.view, { before, older: true });
 		} catch (error) {
-			this.more = false;
-			this.onError(error, { mild: true });
+			this.olderAt = Date.now() + OLDER_WAIT;
+			if (!this.closed) this.onError(error, { mild: true });
 		} finally {
 			this.loading = false;
 		}

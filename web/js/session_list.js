@@ -37,7 +37,6 @@ export class SessionList {
 		});
 		this.input.addEventListener('keydown', (event) => this.searchKey(event));
 		this.list = h('div', { id: 'rail-list', tabindex: '-1' });
-		this.more = null;
 		const foot = (label, name, shape) => button(label, () => run(name), { kind: 'quiet', shape });
 		this.root.replaceChildren(
 			h(

@@ -19,6 +19,7 @@ const command = (text) =>
 
 export function drawWelcome() {
 	const folders = page.me?.folders ?? [];
+	page.folder ??= folders[0] ?? null;
 	const select =
 		folders.length > 1 &&
 		h(
@@ -33,10 +34,11 @@ export function drawWelcome() {
 						page.folder = event.target.value;
 					},
 				},
-				folders.map((folder) => h('option', { value: folder }, visibleLine(folder))),
+				folders.map((folder) =>
+					h('option', { value: folder, selected: folder === page.folder }, visibleLine(folder)),
+				),
 			),
 		);
-	page.folder ??= folders[0];
 	return h(
 		'div.welcome',
 		null,
@@ -58,7 +60,13 @@ export function connectCards() {
 	return h(
 		'div',
 		null,
-		h('p.small', null, h('span.tag', null, t('demo.tag')), ' ', t('demo.words')),
+		h(
+			'p.small.row.wraps',
+			null,
+			h('span.tag', null, t('demo.tag')),
+			h('span', null, t('demo.words')),
+			button(t('demo.play'), () => run('demo'), { kind: 'link' }),
+		),
 		h(
 			'div.ways',
 			null,
@@ -87,12 +95,8 @@ async function watchModel(check) {
 		await new Promise((resolve) => setTimeout(resolve, 3000));
 		if (!check.isConnected) return;
 		const found = await api.models().catch(() => null);
-		const probe = found?.probe?.find((one) => one.found);
-		if (!probe && !found?.models.some((model) => model.in_use)) continue;
-		check.replaceChildren(
-			h('span.dot.good'),
-			h('span.ok', null, probe ? t('connect.found', { url: visibleLine(probe.url) }) : t('connect.ready')),
-		);
+		if (!found?.models.some((model) => model.in_use)) continue;
+		check.replaceChildren(h('span.dot.good'), h('span.ok', null, t('connect.ready')));
 		page.me = await api.me().catch(() => page.me);
 		if (!page.me.demo) return;
 	}

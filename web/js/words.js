@@ -1,5 +1,5 @@
-// Every word that the page shows, in one place. For another language add a table beside EN and name it in TABLES.
-// {name} is replaced; a pair [one, other] is chosen by n.
+// Every word that the page shows, in one place; only the page of the API (api_page.js) has words of its own.
+// For another language add a table beside EN and name it in TABLES. {name} is replaced; a pair [one, other] is chosen by n.
 
 const EN = {
 	'skip.conversation': 'Skip to the conversation',
@@ -60,7 +60,6 @@ const EN = {
 	'message.yours': 'You wrote:',
 	'message.edit': 'Edit and run from here',
 	'message.queued': 'Waits for its turn',
-	'message.failed': 'Not sent',
 	'message.image': 'image',
 	'reply.partial': 'Cut short by a stop.',
 	'thinking.now': 'Thinking…',
@@ -227,6 +226,8 @@ const EN = {
 	'composer.hint': 'Enter sends, Shift-Enter breaks the line',
 	'composer.hint.running': 'It works on; Esc stops it',
 	'composer.hint.asking': 'It waits for your answer above',
+	'composer.hint.sending': 'Sending…',
+	'composer.unreadable': '{name} could not be read. A folder can’t be attached; its files can.',
 	'composer.too_large': '{name} is too large: at most {size} in one message.',
 	'command.unknown': 'There is no command /{name}. Did you mean /{nearest}? Write //{name} to send it as text.',
 	'ask.label': 'A question to you',
@@ -287,6 +288,8 @@ const EN = {
 	'limit.day_tokens': 'Tokens of the day',
 	'limit.agent_cost': 'Cost of the agent today',
 	'limit.agent_tokens': 'Tokens of the agent today',
+	'limit.used': '{used} / {limit}',
+	'limit.used.at_least': 'at least {used} / {limit}',
 
 	'panel.label': 'Run',
 	'panel.title': 'Run',
@@ -337,17 +340,19 @@ const EN = {
 
 	'connection.lost': 'Reconnecting…',
 	'connection.back': 'Back, nothing missed.',
+	'connection.outdated': 'The server has been updated to {version}.',
+	'connection.reload': 'Load the new page',
 	'driver.other': 'Followed live from pid {pid}; stop and answers work.',
 	'demo.tag': 'demo',
 	'demo.words': 'No model is connected. A script plays the answers.',
 	'demo.connect': 'Connect a model',
+	'demo.play': 'Watch it do a job',
 	'connect.key': 'With a key',
 	'connect.key.words':
 		'Set the key of your provider and start the server again. Anthropic, OpenRouter and others work the same way.',
 	'connect.local': 'On this machine',
 	'connect.local.words': 'Start Ollama, LM Studio or llama.cpp. The server finds it.',
 	'connect.looking': 'Looking for a model…',
-	'connect.found': 'Found at {url}. Start the server again to use it.',
 	'connect.ready': 'A model is ready.',
 	'new.title': 'What should be done?',
 	'new.words': 'Describe the job; you see every step and can stop, correct or undo it.',
@@ -380,6 +385,7 @@ const EN = {
 	'stop.none': 'Nothing was running.',
 	'stop.dropped': ['Stopped; {n} waiting message was dropped.', 'Stopped; {n} waiting messages were dropped.'],
 	'fork.done': 'Forked. You are in the new session.',
+	'edit.files': 'The files of this message are not attached again.',
 	'compact.done': 'The older part is being summarised.',
 	'archive.done': 'Archived.',
 	'archive.undone': 'Back among the sessions.',

@@ -9,7 +9,8 @@ use utoipa_axum::routes;
 
 use crate::access::check;
 use crate::api::{
-    changes, controls, entry, health, login, me, messages, metrics, records, rules, sessions, settings, transfer, usage,
+    changes, controls, demo, entry, health, login, me, messages, metrics, records, rules, sessions, settings, transfer,
+    usage,
 };
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
@@ -38,6 +39,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(rules::list))
         .routes(routes!(rules::forget))
         .routes(routes!(sessions::list, sessions::create))
+        .routes(routes!(demo::play))
         .routes(routes!(transfer::import))
         .routes(routes!(sessions::get, sessions::change, sessions::remove))
         .routes(routes!(records::records))

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 use windlass_runtime::{Clock, Follow, LiveSessions, Session};
+use windlass_setup::demo::is_scratch;
 use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
 use windlass_store::{SessionRetention, SessionRow, Store};
 use windlass_tools::Secrets;
@@ -131,15 +132,21 @@ impl HttpServer {
             return Err(ApiError::new(ErrorKind::Forbidden, "this server has no sessions in that folder")
                 .hint("GET /api/me lists its folders"));
         }
+        self.agent_of(caller, folder).await
+    }
+
+    /// Builds the agent of a new session in this folder.
+    pub(crate) async fn agent_of(&self, caller: &Caller, folder: &Path) -> Result<SessionAgent, ApiError> {
         let request = AgentRequest { folder: Some(folder), ..page_request(caller, None, AgentPurpose::Say) };
         Ok(self.agents.agent(request).await?)
     }
 
     /// Refuses to work in a folder that the operator does not serve: sessions of a terminal may have others. They are
-    /// listed, followed, stopped and answered all the same.
+    /// listed, followed, stopped and answered all the same. The demo's folders are served.
     pub(crate) fn check_folder(&self, row: &SessionRow) -> Result<(), ApiError> {
         let Some(home) = &row.workspace else { return Ok(()) };
-        if self.folders.iter().any(|folder| folder.display().to_string() == *home) {
+        let is_served = self.folders.iter().any(|folder| folder.display().to_string() == *home);
+        if is_served || is_scratch(Path::new(home), &std::env::temp_dir()) {
             return Ok(());
         }
         Err(ApiError::new(ErrorKind::Forbidden, "this session works in a folder that this server does not serve")

@@ -2,35 +2,46 @@
 // token it says where the token is.
 
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { play } from './stage.mjs';
-import { answer, ended, question, send } from './steps.mjs';
+import { ended, send } from './steps.mjs';
 
 await play('first_visit', {}, async (stage) => {
 	stage.expect('401');
 	await stage.open({ scenes: [], without: ['OPENAI_BASE_URL', 'OPENAI_MODEL'] });
 	const page = await stage.tab();
-	await page.locator('.welcome .tag', { hasText: 'demo' }).waitFor();
-	assert.equal(await page.locator('.way').count(), 2);
+
+	// The demo plays by itself: a real job in a folder of its own.
+	await page.locator('.message', { hasText: 'Rename the screenshots' }).waitFor();
+	await page.locator('#notice .tag', { hasText: 'demo' }).waitFor();
+	await stage.shot(page, 'demo-playing');
+	assert.equal(await ended(page, 1), 'Done');
+	const labelled = async () => {
+		const replies = await page.locator('.reply').count();
+		assert.ok(replies > 0);
+		assert.equal(await page.locator('.reply .tag:visible', { hasText: 'demo' }).count(), replies, 'each is labelled');
+	};
+	await labelled();
+	assert.equal(await page.locator('.way').count(), 2, 'two ways to connect a model');
 	assert.equal(await page.locator('.way .copy').count(), 3);
+	const folder = await page.locator('#head .place').textContent();
+	assert.equal(readdirSync(folder).filter((name) => /^shot-.*png$/.test(name)).length, 0, 'each picture has its new name');
+	await stage.shot(page, 'demo');
+
+	// Another message is answered, too; a new session says how to connect a model, and leads back to the demo.
+	await send(page, 'and now?');
+	assert.equal(await ended(page, 2), 'Done');
+	await labelled();
+	const address = page.url();
+	await page.locator('button', { hasText: 'New session' }).click();
+	await page.locator('.welcome .tag', { hasText: 'demo' }).waitFor();
 	await stage.shot(page, 'welcome-1440');
 	await page.setViewportSize({ width: 390, height: 844 });
 	await stage.shot(page, 'welcome-390');
 	await page.setViewportSize({ width: 1440, height: 900 });
-	await send(page, 'show me');
-	for (let run = 0; run < 10 && !(await page.locator('.end').isVisible()); run++) {
-		await page.locator('.end, #question:not([hidden])').first().waitFor();
-		if (await question(page).isVisible()) {
-			const id = await question(page).getAttribute('data-question');
-			await answer(page, 1);
-			await page.waitForFunction((old) => document.querySelector('#question').dataset.question !== old, id);
-		}
-	}
-	await ended(page, 1);
-	await page.locator('#notice .tag', { hasText: 'demo' }).waitFor();
-	const replies = await page.locator('.reply').count();
-	assert.ok(replies > 0);
-	assert.equal(await page.locator('.reply .tag', { hasText: 'demo' }).count(), replies, 'every line is labelled');
-	await stage.shot(page, 'demo');
+	await page.locator('.welcome button', { hasText: 'Watch it do a job' }).click();
+	assert.equal(await ended(page, 2), 'Done');
+	assert.equal(page.url(), address, 'it is played once');
 
 	// Somebody without the token.
 	await stage.context.clearCookies();

@@ -37,12 +37,9 @@ pub struct ServeArgs {
     /// Another folder that sessions may work in, besides the workspace; may be given again
     #[arg(long, value_name = "DIR")]
     pub folder: Vec<PathBuf>,
-    /// What users and strangers may take.
+    /// What users and strangers may take, and how long things last.
     #[command(flatten)]
-    pub limits: LimitFlags,
-    /// How long things last.
-    #[command(flatten)]
-    pub times: TimeFlags,
+    pub service: ServiceFlags,
     /// The rules of new runs.
     #[command(flatten)]
     pub rules: RuleFlags,
@@ -52,6 +49,17 @@ pub struct ServeArgs {
 }
 
 // Flags of `windlass serve` and `windlass open`.
+#[derive(Clone, Debug, Args)]
+pub struct ServiceFlags {
+    /// What users and strangers may take.
+    #[command(flatten)]
+    pub limits: LimitFlags,
+    /// How long things last.
+    #[command(flatten)]
+    pub times: TimeFlags,
+}
+
+// Of ServiceFlags.
 #[derive(Clone, Debug, Args)]
 pub struct TimeFlags {
     /// How long calls that are under way may take to finish when the server ends
@@ -65,7 +73,7 @@ pub struct TimeFlags {
     pub delete_after: Duration,
 }
 
-// Flags of `windlass serve` and `windlass open`.
+// Of ServiceFlags.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Limits (those of users are not yours)")]
 pub struct LimitFlags {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 
 use super::common::{CommonFlags, RuleFlags};
-use super::http_serve::{LimitFlags, ServeArgs, TimeFlags};
+use super::http_serve::{ServeArgs, ServiceFlags};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -33,12 +33,9 @@ pub struct OpenArgs {
     /// Where to listen if a server is started [default: 127.0.0.1:7700, or another port if that is taken]
     #[arg(long, value_name = "IP:PORT")]
     pub address: Option<SocketAddr>,
-    /// What users and strangers may take of a server that is started.
+    /// What users and strangers may take of a server that is started, and how long things last there.
     #[command(flatten)]
-    pub limits: LimitFlags,
-    /// How long things last there.
-    #[command(flatten)]
-    pub times: TimeFlags,
+    pub service: ServiceFlags,
     /// The rules of new runs, if a server is started.
     #[command(flatten)]
     pub rules: RuleFlags,
@@ -57,8 +54,7 @@ impl OpenArgs {
             token_file: None,
             host_name: Vec::new(),
             folder: Vec::new(),
-            limits: self.limits.clone(),
-            times: self.times.clone(),
+            service: self.service.clone(),
             rules: self.rules.clone(),
             common: self.common.clone(),
         }

@@ -17,7 +17,7 @@ use windlass::{Agent, Event, Session};
 use windlass_machine::preset;
 use windlass_runtime::OpenApprovals;
 use windlass_setup::context_files::ContextFiles;
-use windlass_setup::demo::PROMPT;
+use windlass_setup::demo::{PROMPT, make_scratch};
 use windlass_setup::models::DEMO;
 use windlass_setup::run_setup::RunSetup;
 use windlass_setup::servers::AttachedServers;
@@ -35,7 +35,7 @@ use super::block_on::block_on;
 use super::prepared_run::PreparedRun;
 use super::{follow, prepared_run, session};
 use crate::args::DemoArgs;
-use crate::demo::{DemoCount, WORDS, make_scratch};
+use crate::demo::{DemoCount, WORDS};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::output::quoted;
@@ -96,15 +96,15 @@ pub(super) struct DemoStart {
 /// Makes a folder with the demo's files. The job begins when [`PROMPT`] is sent to a session with this key that was
 /// built from [`prepare`].
 pub(super) fn begin(key: Option<&str>) -> Result<DemoStart, CommandError> {
-    let (name, parent) = (session::fresh_key("demo"), std::env::temp_dir());
-    let folder = make_scratch(&parent, &name).map_err(|error| {
+    let (suffix, parent) = (session::fresh_suffix(), std::env::temp_dir());
+    let folder = make_scratch(&parent, &suffix).map_err(|error| {
         let text = format!(
             "no folder for the demo can be made in {}: {error}; set TMPDIR to a folder you can write to",
             parent.display()
         );
         CommandError::new(Exit::Failed, text)
     })?;
-    Ok(DemoStart { key: key.map_or(name, str::to_owned), folder })
+    Ok(DemoStart { key: key.map_or_else(|| format!("demo-{suffix}"), str::to_owned), folder })
 }
 
 /// Prepares the demo's run; ignores what is configured for real runs.

@@ -25,7 +25,7 @@ use windlass_store::SessionRetention;
 use super::block_on::block_on;
 use super::{prepared_run, session};
 use crate::args::{LimitFlags, ServeArgs, flags};
-use crate::demo::WORDS;
+use crate::demo::PAGE_WORDS;
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::streams::{print, print_notice};
@@ -93,13 +93,13 @@ pub(super) fn run(
             servers: SharedServers::default(),
             live: LiveSessions::default(),
             deadline: args.common.deadline,
-            demo_words: WORDS,
+            demo_words: PAGE_WORDS,
         };
         let holder = Caller { user: session::OWNER.to_owned(), role: CallerRole::Admin };
         let entry_key = random_token()?;
         let entry = BrowserEntry::new(&entry_key, holder.clone());
         let users = UserList::read(users_file(&place.data_dir.value))?;
-        let limits = limits(&args.limits);
+        let limits = limits(&args.service.limits);
         let access = Access::new(TokenHolder::new(&token, holder), users, address, &args.host_name, &limits);
         let access = access.with_entry(entry);
         let folders = folders(&args.folder, &place)?;
@@ -117,7 +117,8 @@ pub(super) fn run(
             let _ = ending.wait_for(|wish| *wish > StopWish::GoOn).await;
             drop(file);
         });
-        let served = windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.times.drain_wait).await;
+        let served =
+            windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.service.times.drain_wait).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
         print_notice("windlass: open runs are put down; they go on when the server starts again");
         tokio::select! {
@@ -218,7 +219,10 @@ fn folders(named: &[PathBuf], place: &PlaceSettings) -> Result<Vec<PathBuf>, Com
 /// Returns how long sessions are kept.
 fn retention(args: &ServeArgs) -> SessionRetention {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    SessionRetention { archive_after_ms: ms(args.times.archive_after), delete_after_ms: ms(args.times.delete_after) }
+    SessionRetention {
+        archive_after_ms: ms(args.service.times.archive_after),
+        delete_after_ms: ms(args.service.times.delete_after),
+    }
 }
 
 /// Says what became of the runs that were open; nothing where none was.

@@ -111,8 +111,13 @@ pub(crate) fn has_only_its_run(row: &SessionRow) -> bool {
 
 /// Makes up a key for a session that nobody named: `what` it is for, and a random suffix.
 pub(crate) fn fresh_key(what: &str) -> String {
+    format!("{what}-{}", fresh_suffix())
+}
+
+/// Makes up the random end of a name.
+pub(crate) fn fresh_suffix() -> String {
     let id = uuid::Uuid::now_v7().simple().to_string();
-    format!("{what}-{}", &id[id.len() - SUFFIX..])
+    id[id.len() - SUFFIX..].to_owned()
 }
 
 /// Returns the place settings with the folder the session was begun in: a session works there, wherever the command is

@@ -4,10 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
+use windlass_setup::demo::{PICTURES, picture};
 use windlass_vocab::{CallId, Envelope, OutcomeKind, Record};
-
-use super::pictures::picture;
-use super::scratch::PICTURES;
 
 /// The counts of one demo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,13 +84,14 @@ impl DemoCount {
 
 #[cfg(test)]
 mod tests {
+    use windlass_setup::demo::make_scratch;
+
     use super::DemoCount;
-    use crate::demo::scratch::make_scratch;
 
     #[test]
     fn the_disk_is_counted_picture_by_picture() {
         let dir = tempfile::tempdir().expect("a folder");
-        let folder = make_scratch(dir.path(), "demo-x").expect("made");
+        let folder = make_scratch(dir.path(), "x").expect("made");
         let count = |expected: (usize, usize, usize)| {
             let count = DemoCount::of(&[], &folder).expect("counted");
             assert_eq!((count.renamed, count.left, count.copies), expected);
@@ -105,7 +104,6 @@ mod tests {
         count((2, 6, 1));
         std::fs::write(folder.join("other.png"), "not one of ours").expect("written");
         count((2, 6, 1));
-        assert!(make_scratch(dir.path(), "demo-x").is_err(), "a folder that is there is left alone");
     }
 
     #[test]

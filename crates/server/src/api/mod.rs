@@ -3,6 +3,7 @@
 pub(crate) mod attachments;
 pub(crate) mod changes;
 pub(crate) mod controls;
+pub(crate) mod demo;
 pub(crate) mod entry;
 pub(crate) mod health;
 pub(crate) mod login;

@@ -219,8 +219,13 @@ pub(crate) async fn create(
 
 /// Makes up a key for a session that nobody named.
 pub(crate) fn fresh_key() -> String {
+    format!("page-{}", fresh_suffix())
+}
+
+/// Makes up the random end of a name.
+pub(crate) fn fresh_suffix() -> String {
     let id = Uuid::now_v7().simple().to_string();
-    format!("page-{}", &id[id.len() - 12..])
+    id[id.len() - 12..].to_owned()
 }
 
 /// One session

@@ -5,6 +5,8 @@
 //! killed resumes as if nothing had happened.
 
 mod model;
+mod pictures;
+mod scratch;
 mod script;
 mod words;
 
@@ -13,6 +15,8 @@ use std::sync::Arc;
 use windlass_provider::Model;
 use windlass_runtime::Clock;
 
+pub use self::pictures::picture;
+pub use self::scratch::{PICTURES, is_scratch, make_scratch};
 pub use self::script::PROMPT;
 pub use self::words::DemoWords;
 

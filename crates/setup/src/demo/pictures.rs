@@ -3,7 +3,8 @@
 const SIDE: u32 = 16;
 
 /// Returns a square of one colour, different for every `number`, as a PNG.
-pub(super) fn picture(number: u8) -> Vec<u8> {
+#[must_use]
+pub fn picture(number: u8) -> Vec<u8> {
     let colour = [40 + number * 30, 200 - number * 20, 90 + number * 15];
     let row = [&[0][..], &colour.repeat(SIDE as usize)].concat();
     let pixels = row.repeat(SIDE as usize);

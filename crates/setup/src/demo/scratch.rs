@@ -17,16 +17,43 @@ const TEXTS: [&str; 7] = [
 ];
 
 /// Number of pictures.
-pub(super) const PICTURES: usize = TEXTS.len();
+pub const PICTURES: usize = TEXTS.len();
+
+/// How the names of the folders begin.
+const PREFIX: &str = "windlass-demo-";
 
 /// Makes a new folder below `parent` with the demo's files; returns its path without symlinks. It is never removed:
 /// people look at it afterwards.
-pub(crate) fn make_scratch(parent: &Path, name: &str) -> io::Result<PathBuf> {
-    let folder = parent.join(format!("windlass-{name}"));
+pub fn make_scratch(parent: &Path, suffix: &str) -> io::Result<PathBuf> {
+    let folder = parent.join(format!("{PREFIX}{suffix}"));
     std::fs::create_dir(&folder)?;
     for (number, text) in (1..).zip(TEXTS) {
         std::fs::write(folder.join(format!("shot-{number}.png")), picture(number))?;
         std::fs::write(folder.join(format!("shot-{number}.txt")), text)?;
     }
     folder.canonicalize()
+}
+
+/// Whether this is a folder that [`make_scratch`] made below `parent`.
+#[must_use]
+pub fn is_scratch(folder: &Path, parent: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str());
+    let is_below = parent.canonicalize().is_ok_and(|parent| folder.parent() == Some(&parent));
+    is_below && name.is_some_and(|name| name.starts_with(PREFIX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_scratch, make_scratch};
+
+    #[test]
+    fn only_the_demo_s_own_folders_are_known_as_such() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = make_scratch(dir.path(), "x").expect("made");
+        assert!(is_scratch(&folder, dir.path()));
+        assert!(make_scratch(dir.path(), "x").is_err(), "a folder that is there is left alone");
+        for other in [dir.path().to_owned(), folder.join("windlass-demo-y"), dir.path().join("notes")] {
+            assert!(!is_scratch(&other, dir.path()), "{}", other.display());
+        }
+    }
 }
