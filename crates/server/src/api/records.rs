@@ -7,13 +7,13 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::ToSchema;
-use windlass_vocab::SessionId;
+use windlass_vocab::{Envelope, SessionId};
 
 use super::record_number::RecordNumber;
 use super::{Asked, Named};
 use crate::access::SignedIn;
 use crate::document::shapes::{RecordEnvelope, SessionInAddress};
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorKind};
 use crate::html::with_html;
 use crate::state::HttpServer;
 
@@ -59,15 +59,25 @@ pub(crate) async fn records(
     let before = query.before.map_or(u64::MAX, |RecordNumber(before)| before);
     let batches = query.batches.unwrap_or(BATCHES).clamp(1, MOST_BATCHES);
     let records = state.store().read_before(row.session, before, batches).await?;
+    // The HTML of a thousand long answers takes a while, which must not hold up other requests.
+    let made = tokio::task::spawn_blocking(move || page_of(&records)).await;
+    let body = made.map_err(std::io::Error::other).flatten().map_err(|error| {
+        tracing::error!(%error, "a page of records can't be made");
+        ApiError::new(ErrorKind::Internal, "the records can't be sent")
+    })?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+}
+
+/// Returns the page as it is sent.
+fn page_of(records: &[Envelope]) -> std::io::Result<String> {
     let more = records.first().is_some_and(|first| first.seq > 1);
     let mut body = String::from("{\"records\":[");
     for (index, record) in records.iter().enumerate() {
         if index > 0 {
             body.push(',');
         }
-        let json = serde_json::to_string(record).map_err(|error| ApiError::bad_request(error.to_string()))?;
-        body.push_str(&with_html(&json, record));
+        body.push_str(&with_html(&serde_json::to_string(record)?, record));
     }
     body.push_str(&format!("],\"more\":{more}}}"));
-    Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
+    Ok(body)
 }
