@@ -17,6 +17,7 @@ mod many_followers;
 mod metrics;
 mod open;
 mod openai_clients;
+mod openai_users;
 mod openai_wire;
 mod other_processes;
 mod restarts;

@@ -22,6 +22,18 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
+    /// Reads an answer to its end.
+    pub(crate) fn read(mut stream: TcpStream) -> Self {
+        let mut whole = Vec::new();
+        stream.read_to_end(&mut whole).expect("an answer");
+        let whole = String::from_utf8_lossy(&whole).into_owned();
+        let (head, body) = whole.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{whole:?}"));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        let headers = head.to_lowercase();
+        let body = if headers.contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
+        Self { status, headers, body }
+    }
+
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
@@ -99,15 +111,7 @@ impl Served {
 
     /// Sends a request with exactly these headers, the host and the length.
     pub(crate) fn send_with(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answered {
-        let mut stream = self.begin(method, path, headers, body);
-        let mut whole = Vec::new();
-        stream.read_to_end(&mut whole).expect("an answer");
-        let whole = String::from_utf8_lossy(&whole).into_owned();
-        let (head, body) = whole.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{whole:?}"));
-        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        let headers = head.to_lowercase();
-        let body = if headers.contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
-        Answered { status, headers, body }
+        Answered::read(self.begin(method, path, headers, body))
     }
 
     /// Returns where it is.

@@ -17,7 +17,7 @@ use windlass_setup::models::ModelFallback;
 use windlass_setup::session_agent::{AgentOverrides, AgentPurpose, AgentRequest, SessionAgent};
 use windlass_store::{ArchivedFilter, ForkError, SessionQuery, SessionRow};
 use windlass_tools::looks_like_key;
-use windlass_vocab::{Attendance, EndsBy, MessageId, RunId, SessionId};
+use windlass_vocab::{Attendance, EndsBy, MessageId, RunId, SessionEdit, SessionId};
 
 use super::answer_text::{TextRelease, whole_text};
 use super::client_run::{BegunRun, ClientRun};
@@ -30,6 +30,9 @@ use crate::access::Caller;
 use crate::error::{ApiError, ErrorKind};
 use crate::open_runs::RunPlace;
 use crate::state::HttpServer;
+
+/// How the keys of sessions begin that are made for a request.
+const MADE_HERE: &str = "openai-";
 
 /// How many sessions with the same beginning are looked at for one with the same answer, the last changed first.
 const ALIKE: usize = 4;
@@ -116,7 +119,9 @@ pub(super) async fn begin(
             let MessageId(key) = &message_id;
             let forked = fork_behind(state, origin, *at, key).await?;
             let (session, events) = open_existing(&built, forked).await?;
-            send(state, session, events, message_id, words).await?
+            let sent = send(state, session, events, message_id, words).await?;
+            put_away(state, origin);
+            sent
         }
     };
     let model = request.agent.model;
@@ -143,7 +148,22 @@ fn fresh_key(request: &WireRequest) -> String {
 }
 
 fn key_prefix(fingerprint: &str) -> String {
-    format!("openai-{fingerprint}-")
+    format!("{MADE_HERE}{fingerprint}-")
+}
+
+/// Archives the session that a fork goes on from, if it was made for a request and nobody pinned it: each turn of a client's
+/// conversation is a session of its own, and only the last one is listed.
+fn put_away(state: &Arc<HttpServer>, origin: &SessionRow) {
+    if origin.pinned || origin.archived.is_some() || !origin.key.starts_with(MADE_HERE) {
+        return;
+    }
+    let (state, session) = (Arc::clone(state), origin.session);
+    Arc::clone(&state).background.spawn(async move {
+        let (store, clock) = (state.store(), state.clock.as_ref());
+        if let Err(error) = state.live().edit(store, &state.secrets, clock, session, SessionEdit::Archive).await {
+            tracing::warn!(%session, %error, "an earlier turn can't be archived");
+        }
+    });
 }
 
 fn busy() -> OpenAiError {

@@ -13,11 +13,11 @@ fn long(beginning: &str) -> String {
     format!("{beginning}{}", " haul away".repeat(60))
 }
 
-fn chat(messages: &Value) -> Value {
+pub(super) fn chat(messages: &Value) -> Value {
     json!({"model": "windlass", "messages": messages})
 }
 
-fn asked(text: &str) -> Value {
+pub(super) fn asked(text: &str) -> Value {
     chat(&json!([{"role": "user", "content": text}]))
 }
 
@@ -27,21 +27,21 @@ fn complete(served: &Served, body: &Value) -> Answered {
     answered
 }
 
-fn text(answered: &Answered) -> String {
+pub(super) fn text(answered: &Answered) -> String {
     answered.json()["choices"][0]["message"]["content"].as_str().expect("a text").to_owned()
 }
 
-fn header(answered: &Answered, name: &str) -> String {
+pub(super) fn header(answered: &Answered, name: &str) -> String {
     let line = answered.headers.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")));
     line.unwrap_or_else(|| panic!("no {name}: {answered:?}")).to_owned()
 }
 
-fn session(answered: &Answered) -> String {
+pub(super) fn session(answered: &Answered) -> String {
     header(answered, "x-windlass-session")
 }
 
 /// The error of an answer in OpenAI's shape.
-fn error(answered: &Answered) -> Value {
+pub(super) fn error(answered: &Answered) -> Value {
     let json = answered.json();
     let fields: Vec<&String> = json["error"].as_object().expect("an error").keys().collect();
     assert_eq!(fields, ["code", "message", "param", "type"], "{answered:?}");
@@ -186,7 +186,20 @@ fn a_conversation_that_goes_on_keeps_its_calls_in_a_fork() {
     assert_eq!(header(&second, "x-windlass-run"), "2");
     let sent = bench.server.requests().last().expect("a request").body.to_string();
     assert!(sent.contains("secret word") && !sent.contains("earlier-conversation"), "{sent}");
-    assert_eq!(records(&served, &session(&first)), before, "the first session is as it was");
+    assert_eq!(records(&served, &session(&first))[..before.len()], before, "the first session is as it was");
+    // The list has the conversation once; the session before is in the archive.
+    let listed = |archived: &str| {
+        let page = served.get(&format!("/api/sessions?archived={archived}")).json();
+        let ids: Vec<String> = page["sessions"]
+            .as_array()
+            .expect("sessions")
+            .iter()
+            .map(|row| row["id"].as_str().expect("an id").to_owned())
+            .collect();
+        ids
+    };
+    while listed("true").is_empty() {}
+    assert_eq!((listed("false"), listed("true")), (vec![session(&second)], vec![session(&first)]));
     // After a restart, too.
     drop(served);
     let served = Served::start(&bench, &[]);
