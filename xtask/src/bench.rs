@@ -15,6 +15,10 @@ const RUNNER: &str = "GUNGRAUN_RUNNER";
 /// The variable that holds the folder of the public catalogue of tools.
 const CATALOGUE: &str = "WINDLASS_BFCL";
 
+/// The variables that hold the folder of what drives a browser, and the browser's path.
+const BROWSER_PACKAGES: &str = "BROWSER_PACKAGES";
+const BROWSER: &str = "BROWSER";
+
 /// Builds and measures; `words` are passed to `windlass-bench`.
 pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     cargo(root, BUILD, &[])?;
@@ -29,6 +33,11 @@ pub(crate) fn run(root: &Path, words: &[String]) -> Result<(), String> {
     if is_measured("catalogue") && is_missing(CATALOGUE) {
         variables
             .push((CATALOGUE, packages::catalogue(&target_dir(root).join("tools/catalogue"))?.display().to_string()));
+    }
+    if is_measured("browser") && is_missing(BROWSER_PACKAGES) {
+        let folder = target_dir(root).join("tools/browser");
+        variables.push((BROWSER, packages::browser(&folder)?.to_owned()));
+        variables.push((BROWSER_PACKAGES, folder.display().to_string()));
     }
     let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     cargo(root, &run, &variables)

@@ -59,7 +59,7 @@ const LIST: &str = "installed";
 pub(crate) fn install(root: &Path) -> Result<(), String> {
     let tools = target_dir(root).join("tools");
     let models = models(&tools.join("models")).map(drop);
-    let browser = node_packages(&tools.join("browser"), BROWSER).and_then(|()| chromium());
+    let browser = browser(&tools.join("browser")).map(drop);
     let installed = [
         npm(&tools.join("npm")),
         python(&tools.join("python"), PYPI),
@@ -89,17 +89,24 @@ fn node_packages(folder: &Path, packages: &[(&str, &str)]) -> Result<(), String>
     })
 }
 
-/// Installs Debian's chromium where this process may.
-fn chromium() -> Result<(), String> {
-    if CHROMIUM.iter().any(|path| Path::new(path).exists()) {
-        return Ok(());
+/// Installs what drives a browser into this folder, and the browser; returns the browser's path.
+pub(crate) fn browser(folder: &Path) -> Result<&'static str, String> {
+    node_packages(folder, BROWSER)?;
+    chromium()
+}
+
+/// Installs Debian's chromium where this process may; returns its path.
+fn chromium() -> Result<&'static str, String> {
+    let installed = || CHROMIUM.iter().copied().find(|path| Path::new(path).exists());
+    if let Some(path) = installed() {
+        return Ok(path);
     }
     println!("   installing chromium");
     for words in [&["update", "-qq"][..], &["install", "-y", "-qq", "--no-install-recommends", "chromium"]] {
         let mut apt = Command::new("apt-get");
         run(apt.args(words).env("DEBIAN_FRONTEND", "noninteractive"), "apt-get", "install chromium yourself")?;
     }
-    Ok(())
+    installed().ok_or_else(|| "chromium was installed to an unknown place".to_owned())
 }
 
 fn python(folder: &Path, packages: &[(&str, &str)]) -> Result<(), String> {

@@ -39,21 +39,37 @@ pub fn new_session() -> Result<State> {
 
 /// The facts up to the first request.
 pub fn beginning(window: Option<u64>) -> Result<[Fact; 3]> {
+    Ok([opened("simulated"), message(1, window)?, pinned()])
+}
+
+/// The beginning of a session.
+#[must_use]
+pub fn opened(key: &str) -> Fact {
     let opened = SessionOpened {
         owner: "local".into(),
-        key: "simulated".into(),
+        key: key.into(),
         workspace: None,
         parent: None,
         version: String::new(),
         forked_from: Vec::new(),
     };
-    let message = Fact::Message {
-        message_id: MessageId("1".into()),
+    Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() })
+}
+
+/// A person's message with this number.
+pub fn message(number: u64, window: Option<u64>) -> Result<Fact> {
+    Ok(Fact::Message {
+        message_id: MessageId(number.to_string()),
         text: "Haul.".into(),
         attachments: Vec::new(),
         run_settings: Box::new(run_settings(window)?),
-    };
-    Ok([Fact::Opened(opened, LeaseTaken { epoch: 1, holder: "here".into() }), message, Fact::Pinned(context(), None)])
+    })
+}
+
+/// What the run is fixed to.
+#[must_use]
+pub fn pinned() -> Fact {
+    Fact::Pinned(context(), None)
 }
 
 /// Takes a reply with a call, and the result of the call.
@@ -153,9 +169,14 @@ pub fn reply(state: &State) -> Result<Fact> {
 
 /// The awaited summary.
 pub fn summary(state: &State) -> Result<Fact> {
+    answer(state, &"They hauled. ".repeat(80))
+}
+
+/// The awaited reply: text alone.
+pub fn answer(state: &State, text: &str) -> Result<Fact> {
     Ok(Fact::Replied {
         attempt: awaited(state)?,
-        parts: vec![Part::Text { text: "They hauled. ".repeat(80) }],
+        parts: vec![Part::Text { text: text.to_owned() }],
         stop: StopReason::Stop,
         usage: Usage::default(),
         calls: Vec::new(),

@@ -21,6 +21,7 @@ pub mod programs;
 pub mod sending;
 pub mod served;
 pub mod server;
+pub mod simulated_journal;
 pub mod table;
 pub mod terminal;
 pub mod trace;

@@ -11,6 +11,9 @@ use crate::floor::plain_client;
 use crate::followers::FollowTarget;
 use crate::programs::Programs;
 
+/// More runs at once than any figure opens.
+const MOST_RUNS: &str = "1000";
+
 /// What ends a run in its events.
 const RUN_ENDED: &str = "\"kind\":\"run_ended\"";
 
@@ -28,6 +31,7 @@ impl ServedWindlass {
     pub fn start(programs: &Programs, base_url: &str, dir: &Path) -> Result<Self> {
         let mut child = Command::new(&programs.windlass)
             .args(["serve", "--address", "127.0.0.1:0", "--model", "scripted", "--base-url", base_url])
+            .args(["--max-runs", MOST_RUNS])
             .arg("--workspace")
             .arg(dir)
             .arg("--data-dir")

@@ -1,5 +1,6 @@
 //! The figures, one file each.
 
+mod browser;
 mod catalogue;
 mod chat;
 mod cold;
@@ -23,6 +24,7 @@ mod servers;
 pub(crate) mod setup;
 mod start;
 mod turn;
+mod wire;
 
 use anyhow::Result;
 
@@ -54,6 +56,8 @@ pub const FIGURES: &[Figure] = &[
     ("servers", servers::measure),
     ("fanout", fanout::measure),
     ("served", served_memory::measure),
+    ("wire", wire::measure),
+    ("browser", browser::measure),
     ("peers", peers::measure),
     ("instructions", instructions::measure),
 ];
