@@ -1,14 +1,14 @@
 // The run panel: plan, timeline, context, cost, files changed; the scrubber at its foot.
 
 import { button, byId, h, icon, replaceKeepingFocus } from './dom.js';
-import { amount, count, money, tokens } from './format.js';
+import { count, money, tokens } from './format.js';
 import { diffOfCall } from './diff.js';
 import { drawContext } from './context_bar.js';
 import { drawDiff } from './call_view.js';
-import { drawTimeline, spansOf } from './timeline.js';
+import { drawTimeline, placeSpans, spansOf } from './timeline.js';
 import { findCall } from './fold_calls.js';
-import { unitOf } from './limits.js';
-import { noUsage, addUsage, addCost } from './fold.js';
+import { drawLimit, fillLimit, spentOf } from './limit_meters.js';
+import { addCost } from './fold.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
 import { t } from './words.js';
@@ -36,28 +36,35 @@ export class RunPanel {
 		this.openFiles = new Set();
 		this.keys = {};
 		setInterval(() => {
-			if (page.view && page.view.openRun !== null && !document.hidden) this.draw(page.view);
+			if (page.view && page.view.openRun !== null && !document.hidden) this.tick(page.view);
 		}, 1000);
+	}
+
+	// What a second changes: the bars and the time used. The elements stay, so that a click finds them.
+	tick(view) {
+		const [now, last] = [timeShown(), view.runs.at(-1)];
+		const spans = spansOf(view, last.run, now);
+		const timeline = this.parts.timeline.querySelector('.timeline');
+		if (timeline?.children.length === spans.length) placeSpans(timeline, spans);
+		const meter = this.parts.cost.querySelector('[data-limit=run_time]');
+		if (meter) fillLimit(meter, 'run_time', last.limits.run_time, spentOf(view, 'run_time', now));
 	}
 
 	// Draws the parts that changed; the others keep their place, focus and scrolling.
 	draw(view) {
 		this.scrubber.update(page.feed);
-		this.now =
-			page.past === null
-				? Date.now()
-				: new Date(page.feed?.records.findLast((one) => one.seq <= page.past)?.at ?? 0).getTime();
-		const second = view && view.openRun !== null ? Math.floor(this.now / 1000) : 0;
+		const now = timeShown();
+		const more = Boolean(page.feed?.more);
 		const last = view?.runs.at(-1);
 		const calls = view ? [...new Set(view.files.map((file) => file.call))].map((id) => findCall(view, id)?.call) : [];
 		this.put('plan', view?.plan, () => this.plan(view));
-		this.put('timeline', [view?.lastSeq, second], () => this.timeline(view, this.now));
+		this.put('timeline', [view?.firstSeq, view?.lastSeq], () => this.timeline(view, now));
 		this.put(
 			'context',
 			[view?.budget, page.contextOpen, view?.openRun],
 			() => view.budget && [title(t('context.title')), drawContext(view.budget)],
 		);
-		this.put('cost', [last, second], () => last && this.cost(view, last));
+		this.put('cost', [last, view?.firstSeq, more], () => last && this.cost(view, last, { now, more }));
 		this.put(
 			'files',
 			[view?.files, calls.map((call) => call?.undone)],
@@ -108,12 +115,11 @@ export class RunPanel {
 			: null;
 	}
 
-	cost(view, last) {
-		const all = view.runs.reduce((sum, one) => addUsage(sum, one.usage), noUsage());
+	cost(view, last, { now, more }) {
 		const spent = view.runs.reduce((sum, one) => addCost(sum, one.cost), null);
 		const pair = (words, value) => [h('dt', null, words), h('dd.number', null, value)];
 		const limits = Object.entries(last.limits).flatMap(([name, limit]) =>
-			this.limit(view, name, limit, { last, all, spent }),
+			drawLimit(name, limit, spentOf(view, name, now), { more }),
 		);
 		return [
 			title(t('cost.title'), h('span.muted', null, last.models[0] ? visibleLine(last.models[0]) : '')),
@@ -127,24 +133,6 @@ export class RunPanel {
 				pair(t('cost.calls'), count(last.usage.calls)),
 				limits,
 			),
-		];
-	}
-
-	limit(view, name, limit, { last, all, spent }) {
-		const unit = unitOf(name);
-		const of = name.startsWith('run_') ? last : { usage: all, cost: spent };
-		const used = {
-			cost: of.cost ?? 0,
-			tokens: of.usage.input + of.usage.output,
-			time: last.startedAt ? (last.endedAt ? new Date(last.endedAt) : this.now) - new Date(last.startedAt) : 0,
-		}[unit];
-		const share = Math.min(1, used / Math.max(1, limit));
-		const bar = h(`i${share >= 0.85 ? '.danger' : share >= 0.6 ? '.warn' : ''}`);
-		bar.style.width = `${share * 100}%`;
-		return [
-			h('dt', null, t(`limit.${name}`)),
-			h('dd.number', null, `${amount(unit, used)} / ${amount(unit, limit)}`),
-			h('dd.meter', { 'aria-hidden': 'true' }, bar),
 		];
 	}
 
@@ -210,6 +198,12 @@ export class RunPanel {
 			),
 		];
 	}
+}
+
+// The time of what is shown: now, or that of the record that the scrubber stands at.
+function timeShown() {
+	if (page.past === null) return Date.now();
+	return new Date(page.feed?.records.findLast((one) => one.seq <= page.past)?.at ?? 0).getTime();
 }
 
 function title(words, beside = null) {

@@ -9,7 +9,7 @@ import { visibleLine } from './visible_text.js';
 
 const at = (time) => new Date(time).getTime();
 
-// The spans of a run in order: {kind: model|call|asking, label, from, to, …}. `now` ends what is still open. Pure.
+// The spans of a run in order: {kind: model|call|asking, label, from, to, open, …}. `now` ends what is still open. Pure.
 export function spansOf(view, number, now) {
 	const spans = [];
 	for (const item of view.items) {
@@ -39,6 +39,7 @@ function spansOfCall(call, now) {
 			call: call.id,
 			from: at(call.askedAt),
 			to: call.answeredAt ? at(call.answeredAt) : call.finishedAt ? at(call.finishedAt) : now,
+			open: !call.answeredAt && !call.finishedAt,
 		});
 	if (call.startedAt) {
 		const from = at(call.startedAt);
@@ -57,37 +58,42 @@ function spansOfCall(call, now) {
 }
 
 export function drawTimeline(spans) {
+	const timeline = h('div.timeline', null, spans.map(drawSpan));
+	placeSpans(timeline, spans);
+	return timeline;
+}
+
+function drawSpan(span) {
+	const label =
+		span.kind === 'model'
+			? t('timeline.model')
+			: span.kind === 'asking'
+				? t('timeline.asking')
+				: visibleLine(span.label);
+	const bar = h(`i.bar.${span.kind}${span.bad ? '.bad' : ''}`);
+	const parts = [h('span.cut', null, label), h('span.lane', null, bar), h('span.took.number')];
+	if (!span.call) return h(`div.span.${span.kind}`, null, parts);
+	return h(
+		'button.span',
+		{
+			type: 'button',
+			title: label,
+			data: { key: `${span.kind}-${span.call}` },
+			onclick: () => run('reveal', span.call),
+		},
+		parts,
+	);
+}
+
+// Puts each bar in its place on the common clock, which goes on as long as a span is open.
+export function placeSpans(timeline, spans) {
 	const from = Math.min(...spans.map((span) => span.from));
 	const whole = Math.max(1, Math.max(...spans.map((span) => span.to)) - from);
-	return h(
-		'div.timeline',
-		null,
-		spans.map((span) => {
-			const bar = h(`i.bar.${span.kind}${span.bad ? '.bad' : ''}`);
-			bar.style.left = `${((span.from - from) / whole) * 100}%`;
-			bar.style.width = `${((span.to - span.from) / whole) * 100}%`;
-			const label =
-				span.kind === 'model'
-					? t('timeline.model')
-					: span.kind === 'asking'
-						? t('timeline.asking')
-						: visibleLine(span.label);
-			const parts = [
-				h('span.cut', null, label),
-				h('span.lane', null, bar),
-				h('span.took.number', null, duration(span.to - span.from)),
-			];
-			if (!span.call) return h(`div.span.${span.kind}`, null, parts);
-			return h(
-				'button.span',
-				{
-					type: 'button',
-					title: label,
-					data: { key: `${span.kind}-${span.call}` },
-					onclick: () => run('reveal', span.call),
-				},
-				parts,
-			);
-		}),
-	);
+	spans.forEach((span, index) => {
+		const element = timeline.children[index];
+		const bar = element.querySelector('.bar');
+		bar.style.left = `${((span.from - from) / whole) * 100}%`;
+		bar.style.width = `${((span.to - span.from) / whole) * 100}%`;
+		element.querySelector('.took').textContent = duration(span.to - span.from);
+	});
 }

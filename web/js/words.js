@@ -290,6 +290,8 @@ const EN = {
 	'limit.agent_tokens': 'Tokens of the agent today',
 	'limit.used': '{used} / {limit}',
 	'limit.used.at_least': 'at least {used} / {limit}',
+	'limit.used': '{used} / {limit}',
+	'limit.used.at_least': 'at least {used} / {limit}',
 
 	'panel.label': 'Run',
 	'panel.title': 'Run',

@@ -13,6 +13,7 @@ import { emptyView, foldAll } from '../js/fold.js';
 import { joinViews } from '../js/join_views.js';
 import { rowsOf } from '../js/rows.js';
 import { callAsked } from '../js/question_card.js';
+import { spentOf } from '../js/limit_meters.js';
 import { stopAt } from '../js/scrubber.js';
 import { journal, recorder } from './journals.mjs';
 
@@ -213,6 +214,25 @@ test('the question of a step is about no call of this session', () => {
 	assert.equal(callAsked({ kind: approval }, view).name, 'write_file');
 	const step = { about: 'step', child: '1.0.0', step: 0, question: 1, subject: approval };
 	assert.equal(callAsked({ kind: step }, view), null);
+});
+
+// proves M7
+test('a meter counts what its limit is about: the run, the session, the day', () => {
+	const make = recorder();
+	const started = (run, more) => make('RunStarted', { run, policy: {}, chain: [], ...more }, { run });
+	const replied = (run, input, cost) =>
+		make('ModelReplied', { attempt: 1, model: 'm', parts: [], usage: { input, output: 1 }, cost }, { run, turn: 1 });
+	const view = foldAll(emptyView(), [
+		started(1),
+		replied(1, 10, 5),
+		make('RunEnded', { reason: 'completed', answer: '' }, { run: 1 }),
+		started(2, { spent_today: { cost: 1000, tokens: 500 }, spent_by_agent: { cost: 100, tokens: 50 } }),
+		replied(2, 20, 7),
+	]);
+	const spent = (name) => spentOf(view, name, Date.parse(view.runs[1].startedAt) + 1500);
+	assert.deepEqual(['run_tokens', 'session_tokens', 'day_tokens', 'agent_tokens'].map(spent), [21, 32, 521, 71]);
+	assert.deepEqual(['run_cost', 'session_cost', 'day_cost', 'agent_cost'].map(spent), [7, 12, 1007, 107]);
+	assert.equal(spent('run_time'), 1500);
 });
 
 test('the end of a run has its calls and its beginning once the page that begins it is loaded', () => {

@@ -123,6 +123,13 @@ await play('conversation', {}, async (stage) => {
 	await asked(page, 'sleep 600');
 	await answer(page, 1);
 	await page.locator('.call .mark.running').waitFor();
+	// Its bar grows, and stays the element that somebody may be about to click.
+	const bar = page.locator('#panel .timeline button.span').last();
+	await bar.evaluate((element) => (element.dataset.kept = element.querySelector('.took').textContent));
+	await page.waitForFunction(() => {
+		const kept = document.querySelector('#panel .span[data-kept]');
+		return kept.querySelector('.took').textContent !== kept.dataset.kept;
+	});
 	await page.locator('#composer button', { hasText: 'Stop' }).click();
 	assert.equal(await ended(page, 7), 'Stopped');
 
