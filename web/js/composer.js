@@ -134,8 +134,8 @@ export class Composer {
 
 	drawHint() {
 		const { running, asking } = this.state;
-		const state = this.sending.has(this.session) ? '.sending' : asking ? '.asking' : running ? '.running' : '';
-		this.hint.textContent = t(`composer.hint${state}`);
+		const state = this.sending.has(this.session) ? 'sending' : asking ? 'asking' : running ? 'running' : 'idle';
+		this.hint.textContent = t(`composer.hint.${state}`);
 	}
 
 	setText(text) {

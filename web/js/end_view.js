@@ -2,10 +2,9 @@
 
 import { button, h } from './dom.js';
 import { copyButton } from './copy.js';
-import { exportAddress } from './api.js';
 import { between, duration, money, tokens } from './format.js';
 import { page } from './page_state.js';
-import { prose } from './row_views.js';
+import { prose } from './server_html.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
@@ -91,17 +90,6 @@ function actions(item, last) {
 		act(t('action.fork'), 'fork', 'fork', item.seq),
 		last && changed && act(t('action.undo'), 'undo', 'undo'),
 		item.answer && copyButton(() => item.answer, t('action.copy')),
-		exportLink(),
+		act(t('action.export'), 'export', 'export'),
 	);
-}
-
-function exportLink() {
-	const element = button(
-		t('action.export'),
-		() => {
-			location.href = exportAddress(page.row.id);
-		},
-		{ kind: 'quiet', shape: 'export', text: false, data: { key: 'export' } },
-	);
-	return page.row ? element : null;
 }

@@ -174,7 +174,7 @@ export function addLine(view, record, what, fields = {}) {
 	addItem(view, record, 'line', { what, run: record.run ?? null, ...fields });
 }
 
-const htmlOf = (record) => record.html ?? record.body?.html ?? null;
+const htmlOf = (record) => record.html ?? null;
 const joined = (parts, type) =>
 	parts
 		.filter((part) => part.type === type)

@@ -33,7 +33,6 @@ export class RunPanel {
 			this.body,
 			this.scrubber.root,
 		);
-		this.openFiles = new Set();
 		this.keys = {};
 		setInterval(() => {
 			if (page.view && page.view.openRun !== null && !document.hidden) this.tick(page.view);
@@ -153,7 +152,7 @@ export class RunPanel {
 		const sign = { created: ['+', 'ok'], deleted: ['−', 'danger'], changed: ['~', 'muted'] }[last.change];
 		const details = h(
 			`details.file${undone ? '.undone' : ''}`,
-			{ open: this.openFiles.has(path) },
+			{ open: page.openFiles.has(path) },
 			h(
 				'summary',
 				{ data: { key: `file-${path}` } },
@@ -174,7 +173,7 @@ export class RunPanel {
 				);
 		};
 		details.addEventListener('toggle', () => {
-			this.openFiles[details.open ? 'add' : 'delete'](path);
+			page.openFiles[details.open ? 'add' : 'delete'](path);
 			fill();
 		});
 		fill();

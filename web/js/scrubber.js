@@ -1,6 +1,6 @@
 // The scrubber: every loaded record a tick, coloured by kind. Dragging shows the conversation as it stood there.
 
-import { button, h } from './dom.js';
+import { button, h, leaveFocus } from './dom.js';
 import { clock, count } from './format.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
@@ -113,6 +113,7 @@ export class Scrubber {
 		});
 		this.words.textContent = words;
 		this.slider.setAttribute('aria-valuetext', words);
+		if (page.past === null) leaveFocus(this.back.parentElement, this.slider);
 		this.back.hidden = this.fork.hidden = page.past === null;
 	}
 }

@@ -3,9 +3,10 @@
 import { h } from './dom.js';
 import { copyButton } from './copy.js';
 import { t } from './words.js';
+import { visibleText } from './visible_text.js';
 
 // The HTML of a finished record: the server made it from Markdown and sanitised it. Nothing else may be passed here.
-export function putServerHtml(element, html) {
+function putServerHtml(element, html) {
 	element.innerHTML = html;
 	for (const link of element.querySelectorAll('a[href]')) {
 		link.target = '_blank';
@@ -13,6 +14,14 @@ export function putServerHtml(element, html) {
 	}
 	for (const code of element.querySelectorAll('pre')) wrapCode(code);
 	for (const table of element.querySelectorAll('table')) wrap(table, 'scroll');
+}
+
+// A text as prose: its HTML, or the text itself where the server made none.
+export function prose(html, text) {
+	const element = h(html === null ? 'div.plain' : 'div.prose');
+	if (html === null) element.textContent = visibleText(text);
+	else putServerHtml(element, html);
+	return element;
 }
 
 function wrapCode(code) {

@@ -223,7 +223,7 @@ const EN = {
 	'composer.send': 'Send',
 	'composer.stop': 'Stop',
 	'composer.stop.key': 'Stop (Esc)',
-	'composer.hint': 'Enter sends, Shift-Enter breaks the line',
+	'composer.hint.idle': 'Enter sends, Shift-Enter breaks the line',
 	'composer.hint.running': 'It works on; Esc stops it',
 	'composer.hint.asking': 'It waits for your answer above',
 	'composer.hint.sending': 'Sending…',
@@ -288,8 +288,6 @@ const EN = {
 	'limit.day_tokens': 'Tokens of the day',
 	'limit.agent_cost': 'Cost of the agent today',
 	'limit.agent_tokens': 'Tokens of the agent today',
-	'limit.used': '{used} / {limit}',
-	'limit.used.at_least': 'at least {used} / {limit}',
 	'limit.used': '{used} / {limit}',
 	'limit.used.at_least': 'at least {used} / {limit}',
 

@@ -19,11 +19,16 @@ import { journal, recorder } from './journals.mjs';
 
 // proves E1
 test('a stream cut anywhere gives the same events', () => {
-	const text = ': beat\n\nid: 1\ndata: {"seq":1}\n\ndata: {"a":\ndata: 2}\r\n\r\n';
+	const text = ': beat\n\nid: 1\ndata: {"seq":1}\n\ndata: {"a":\ndata: 2}\r\n\r\nevent: error\ndata: {"kind":"store"}\n\n';
+	const events = [
+		{ name: 'message', data: '{"seq":1}' },
+		{ name: 'message', data: '{"a":\n2}' },
+		{ name: 'error', data: '{"kind":"store"}' },
+	];
 	for (let cut = 0; cut <= text.length; cut++) {
 		const first = parseStream('', text.slice(0, cut));
 		const second = parseStream(first.rest, text.slice(cut));
-		assert.deepEqual([...first.events, ...second.events], ['{"seq":1}', '{"a":\n2}'], `cut at ${cut}`);
+		assert.deepEqual([...first.events, ...second.events], events, `cut at ${cut}`);
 	}
 });
 
