@@ -154,6 +154,8 @@ test('an address names what is shown', () => {
 		['', '#/usage', '#/nonsense'].map((hash) => parseRoute(hash).name),
 		['new', 'usage', 'new'],
 	);
+	assert.equal(parseRoute('#conversation'), null, 'a place on the page is no route');
+	assert.deepEqual(parseRoute('#/s/%'), { name: 'session', id: '%' });
 });
 
 test('rows leave out what is not said, and stay the same while their item does', () => {
