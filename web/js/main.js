@@ -186,11 +186,10 @@ function onChange(view, { before = null, older = false, first = false }) {
 	if (changed && page.past === null) {
 		pending = pending.filter((message) => !view.items.some((item) => item.id === message.id));
 		conversation.setRows(rowsOf(view, pending), { older });
-		if (!older) {
-			panel.draw(view);
-			drawFrame();
-		}
-	}
+		panel.draw(view);
+		if (!older) drawFrame();
+	} else if (older) run('scrub', page.past);
+	else if (changed) panel.scrubber.update(page.feed);
 	if (page.past === null) conversation.setLive(view);
 	card.show(view);
 	composer.setRunning(view.openRun !== null, { asking: view.questions.length > 0 });
@@ -211,7 +210,7 @@ function tell(before, view) {
 		unseenEnd = document.hidden;
 		if (item.reason === 'cancelled' && pending.length > 0) {
 			pending = [];
-			conversation.setRows(rowsOf(view));
+			if (page.past === null) conversation.setRows(rowsOf(view));
 		}
 		announcer.say(t(`end.${item.reason}`));
 		const text = item.failure?.message ?? item.answer;

@@ -5,6 +5,7 @@ import { byId } from './dom.js';
 import { remember, remembered } from './memory.js';
 import { isSaid, saidLive } from './rows.js';
 import { t } from './words.js';
+import { visibleText } from './visible_text.js';
 
 const COLOURS = { running: '#3aa3b0', asking: '#e0a100', done: '#2f9e57', failed: '#d64b42', idle: '#0d5f69' };
 
@@ -65,7 +66,7 @@ export class Announcer {
 	say(words) {
 		if (!words) return;
 		const line = document.createElement('p');
-		line.textContent = words;
+		line.textContent = visibleText(words);
 		this.host.append(line);
 		while (this.host.children.length > 6) this.host.firstChild.remove();
 	}

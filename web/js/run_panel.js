@@ -6,7 +6,6 @@ import { diffOfCall } from './diff.js';
 import { drawContext } from './context_bar.js';
 import { drawDiff } from './call_view.js';
 import { drawTimeline, placeSpans, spansOf } from './timeline.js';
-import { findCall } from './fold_calls.js';
 import { drawLimit, fillLimit, spentOf } from './limit_meters.js';
 import { addCost } from './fold.js';
 import { page } from './page_state.js';
@@ -55,7 +54,7 @@ export class RunPanel {
 		const now = timeShown();
 		const more = Boolean(page.feed?.more);
 		const last = view?.runs.at(-1);
-		const calls = view ? [...new Set(view.files.map((file) => file.call))].map((id) => findCall(view, id)?.call) : [];
+		const calls = callsOf(view);
 		this.put('plan', view?.plan, () => this.plan(view));
 		this.put('timeline', [view?.firstSeq, view?.lastSeq], () => this.timeline(view, now));
 		this.put(
@@ -66,8 +65,8 @@ export class RunPanel {
 		this.put('cost', [last, view?.firstSeq, more], () => last && this.cost(view, last, { now, more }));
 		this.put(
 			'files',
-			[view?.files, calls.map((call) => call?.undone)],
-			() => view.files.length > 0 && this.files(view),
+			[view?.firstSeq, view?.files.length, [...new Set(view?.files.map((file) => calls.get(file.call)?.undone && file.call))]],
+			() => view.files.length > 0 && this.files(view, calls),
 		);
 		this.empty.hidden = NAMES.some((name) => !this.parts[name].hidden);
 	}
@@ -135,19 +134,17 @@ export class RunPanel {
 		];
 	}
 
-	files(view) {
+	files(view, known) {
 		const byPath = Map.groupBy ? Map.groupBy(view.files, (file) => file.path) : grouped(view.files);
 		return [
 			title(t('files.title'), h('span.muted.number', null, count(byPath.size))),
-			[...byPath].map(([path, changes]) => this.file(view, path, changes)),
+			[...byPath].map(([path, changes]) => this.file(path, changes, known)),
 		];
 	}
 
-	file(view, path, changes) {
+	file(path, changes, known) {
 		const last = changes.at(-1);
-		const calls = [...new Set(changes.map((change) => change.call))]
-			.map((id) => findCall(view, id)?.call)
-			.filter(Boolean);
+		const calls = [...new Set(changes.map((change) => change.call))].map((id) => known.get(id)).filter(Boolean);
 		const undone = calls.length > 0 && calls.every((call) => call.undone);
 		const sign = { created: ['+', 'ok'], deleted: ['−', 'danger'], changed: ['~', 'muted'] }[last.change];
 		const details = h(
@@ -198,6 +195,8 @@ export class RunPanel {
 		];
 	}
 }
+
+const callsOf = (view) => new Map(view?.items.flatMap((item) => item.calls ?? []).map((call) => [call.id, call]));
 
 // The time of what is shown: now, or that of the record that the scrubber stands at.
 function timeShown() {

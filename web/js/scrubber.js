@@ -1,4 +1,4 @@
-// The scrubber: every loaded record a tick, coloured by kind. Dragging shows the conversation as it stood there.
+// The scrubber: the loaded records as ticks, coloured by kind. Dragging shows the conversation as it stood there.
 
 import { button, h, leaveFocus } from './dom.js';
 import { clock, count } from './format.js';
@@ -6,7 +6,7 @@ import { page } from './page_state.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 
-const SHOWN = 1500; // the newest records that have a tick
+const SHOWN = 1500; // of more records, only some have a tick
 const COLOURS = { message: '--text', model: '--accent', call: '--ok', ask: '--warn', bad: '--danger', other: '--wait' };
 
 export function tickKind(record) {
@@ -32,6 +32,11 @@ export function stopAt(records, from, to) {
 	return Math.min(records.length - 1, aim + (batch[1] - 1 - batch[0]));
 }
 
+// The place of the record that the session is shown at; the last one for now. Pure.
+export function placeOf(records, past) {
+	return past === null ? records.length - 1 : Math.max(0, records.findLastIndex((record) => record.seq <= past));
+}
+
 export class Scrubber {
 	constructor() {
 		this.canvas = h('canvas', { 'aria-hidden': 'true' });
@@ -51,31 +56,29 @@ export class Scrubber {
 	update(feed) {
 		this.root.hidden = !feed || feed.records.length === 0;
 		if (this.root.hidden) return;
-		const records = feed.records.slice(-SHOWN);
-		const changed =
-			records.length !== this.records?.length ||
-			records.at(-1) !== this.records.at(-1) ||
-			this.width !== this.canvas.clientWidth ||
-			this.scheme !== getComputedStyle(this.root).color;
+		const { records } = feed;
+		const looks = [records.length, records[0].seq, this.canvas.clientWidth, getComputedStyle(this.root).color].join();
+		this.feed = feed;
 		this.records = records;
 		this.slider.max = records.length - 1;
-		if (page.past === null) this.slider.value = this.place = records.length - 1;
-		if (changed) this.paint();
+		this.slider.value = this.place = placeOf(records, page.past);
+		if (this.looks !== looks) this.paint();
+		this.looks = looks;
 		this.say();
 	}
 
 	paint() {
 		const { canvas, records } = this;
 		const scale = devicePixelRatio || 1;
-		this.width = canvas.clientWidth;
-		this.scheme = getComputedStyle(this.root).color;
-		canvas.width = this.width * scale;
+		canvas.width = canvas.clientWidth * scale;
 		canvas.height = canvas.clientHeight * scale;
 		const pen = canvas.getContext('2d');
 		const colours = this.colours();
 		const width = Math.max(1, Math.min(4 * scale, canvas.width / records.length - scale));
 		const step = (canvas.width - width) / Math.max(1, records.length - 1);
+		const every = Math.ceil(records.length / SHOWN);
 		records.forEach((record, index) => {
+			if (index % every > 0) return;
 			const kind = tickKind(record);
 			pen.fillStyle = colours[kind];
 			const height = canvas.height * (kind === 'message' ? 1 : kind === 'other' ? 0.35 : 0.65);
@@ -92,14 +95,16 @@ export class Scrubber {
 		return Object.fromEntries(Object.entries(COLOURS).map(read));
 	}
 
-	// The slider stops where a batch ends; a key goes one batch on or back.
+	// The slider stops where a batch ends; a key goes one batch on or back. At the first one, older ones are loaded.
 	move() {
-		const place = stopAt(this.records, this.place ?? this.records.length - 1, Number(this.slider.value));
+		const { records } = this;
+		const place = stopAt(records, this.place, Number(this.slider.value));
 		this.place = place;
 		this.slider.value = place;
-		const last = place === this.records.length - 1;
+		const last = place === records.length - 1;
 		cancelAnimationFrame(this.frame);
-		this.frame = requestAnimationFrame(() => run('scrub', last ? null : this.records[place].seq));
+		this.frame = requestAnimationFrame(() => run('scrub', last ? null : records[place].seq));
+		if (place === records[place].batch[0]) this.feed.loadOlder();
 	}
 
 	say() {

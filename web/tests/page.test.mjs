@@ -14,7 +14,7 @@ import { joinViews } from '../js/join_views.js';
 import { rowsOf } from '../js/rows.js';
 import { callAsked } from '../js/question_card.js';
 import { spentOf } from '../js/limit_meters.js';
-import { stopAt } from '../js/scrubber.js';
+import { placeOf, stopAt } from '../js/scrubber.js';
 import { journal, recorder } from './journals.mjs';
 
 // proves E1
@@ -179,6 +179,12 @@ test('the scrubber comes to rest at the end of a batch, and a step back leaves t
 	assert.equal(stopAt(records, 3, 2), 0);
 	assert.equal(stopAt(records, 0, 1), 3);
 	assert.equal(stopAt(batch(7, 2), 1, 0), 1);
+});
+
+test('the scrubber stays at its record when others are added before and after it', () => {
+	const records = (from, to) => Array.from({ length: to - from + 1 }, (_, n) => ({ seq: from + n }));
+	assert.deepEqual([placeOf(records(5, 9), 7), placeOf(records(1, 12), 7)], [2, 6]);
+	assert.deepEqual([placeOf(records(5, 9), null), placeOf(records(5, 9), 3)], [4, 0]);
 });
 
 test('a text that breaks off anywhere has the blocks of the whole text up to there', () => {

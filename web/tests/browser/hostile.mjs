@@ -60,11 +60,13 @@ await play('hostile', {}, async (stage) => {
 		wide: document.documentElement.scrollWidth > innerWidth,
 		column: document.querySelector('#conversation').scrollWidth > document.querySelector('#conversation').clientWidth,
 		title: document.title,
-		hidden: /[\u202a-\u202e\u200b\ufeff]/.test(document.body.textContent),
+		hidden: [...document.querySelectorAll('body *')]
+			.filter((element) => [...element.childNodes].some((node) => /[\u202a-\u202e\u200b\ufeff]/.test(node.data)))
+			.map((element) => element.outerHTML),
 	}));
 	assert.deepEqual(
 		{ ...state, title: null, links: state.links.filter((protocol) => !/^https?:$/.test(protocol)) },
-		{ ran: null, reports: [], forms: 0, links: [], composers: 1, wide: false, column: false, title: null, hidden: false },
+		{ ran: null, reports: [], forms: 0, links: [], composers: 1, wide: false, column: false, title: null, hidden: [] },
 	);
 	assert.deepEqual(strangers, [], 'nothing else is asked for');
 	await stage.shot(page, 'hostile');

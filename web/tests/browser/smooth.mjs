@@ -140,6 +140,23 @@ await play('smooth', { reducedMotion: 'reduce' }, async (stage) => {
 		}
 	});
 	await figures(page, `${MESSAGES} messages, read up to the first`);
+	// The scrubber loads on to the first record by itself, too.
+	await page.reload();
+	await page.locator('.scrubber input').waitFor();
+	await page.waitForFunction(
+		(last) => {
+			const input = document.querySelector('.scrubber input');
+			input.value = 0;
+			input.dispatchEvent(new Event('input', { bubbles: true }));
+			return Number(input.max) === last - 1;
+		},
+		records,
+		{ polling: 100 },
+	);
+	await page.locator('#notice button', { hasText: 'Back to now' }).click();
+	await page.locator(`.end[data-run="${MESSAGES}"]`).waitFor();
+	await page.locator('#conversation').evaluate((element) => element.scrollTo(0, 0));
+	await page.locator('[data-row^="message-"]').first().waitFor();
 	await watch(page);
 	await page.evaluate(async () => {
 		const host = document.querySelector('#conversation');
