@@ -7,6 +7,7 @@ import { page } from './page_state.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine, visibleText } from './visible_text.js';
+import { retryWords } from './working.js';
 
 const LEADING = ['command', 'pattern', 'query', 'url', 'path', 'from', 'question', 'name'];
 const SHOWN = 24; // lines of a result before "show all"
@@ -121,6 +122,7 @@ function drawInside(call, diff) {
 			),
 		call.state === 'finished' && drawResult(call),
 		call.exit && h('p.tiny.muted', null, exitWords(call.exit)),
+		call.remedy && h('p.small', null, remedyWords(call.remedy)),
 		call.origin && h('p.tiny.muted', null, t('call.origin')),
 		undo &&
 			button(t('files.undo'), () => run('undo', call.id), {
@@ -129,6 +131,11 @@ function drawInside(call, diff) {
 				data: { key: `undo-${call.id}` },
 			}),
 	);
+}
+
+// What a person can change so that such a call runs.
+function remedyWords({ kind, rule, path, host, tokens }) {
+	return t(`remedy.${kind}`, { value: visibleLine(rule ?? path ?? host ?? count(tokens)) });
 }
 
 export function drawArguments(values) {
@@ -197,6 +204,7 @@ export function followCalls(root, view) {
 export function tickClocks(root, now) {
 	for (const clock of root.querySelectorAll('[data-since]'))
 		clock.textContent = duration(now - new Date(clock.dataset.since));
+	for (const words of root.querySelectorAll('[data-until]')) words.textContent = retryWords(words.dataset.until, now);
 }
 
 // Calls while the model still writes them.

@@ -24,7 +24,7 @@
 //   plan       null | [{step, status, file}]
 //   budget     null | what fills the context window (ContextBudget)
 //   files      [{path, change: created|changed|deleted, call}] in order
-//   live       null | {run, turn, attempt, text, thinking, thinkingNow, thinkingMs, calls, waiting}
+//   live       null | {run, turn, attempt, text, thinking, thinkingNow, thinkingMs, calls, waiting, leftOut}
 //   progress   {call: output while it runs}
 //   lastReason how the last run ended | null
 //   loose      {call: fields of a call that was asked for in a page that is not loaded}
@@ -249,6 +249,7 @@ const records = {
 	ContextPinned(view, body, record) {
 		const awaited = body.context?.awaited ?? [];
 		if (awaited.length > 0) addLine(view, record, 'without_servers', { servers: awaited });
+		if (body.joined?.length > 0) addLine(view, record, 'joined_servers', { servers: body.joined });
 	},
 
 	TurnStarted(view, body, record) {

@@ -21,6 +21,7 @@ export function freshLive(run, turn, attempt) {
 		thinkingMs: null,
 		calls: [],
 		waiting: null,
+		leftOut: [],
 	};
 }
 
@@ -30,6 +31,10 @@ export function applyDelta(view, delta) {
 	if (delta.kind === 'Waiting') return noteWaiting(view, delta);
 	const live = liveFor(view, delta);
 	if (!live) return;
+	if (delta.kind === 'SourceLeftOut') {
+		view.live = { ...live, leftOut: live.leftOut.concat(delta.body) };
+		return;
+	}
 	const add = streams[delta.kind];
 	if (add) view.live = add(live, delta);
 }
@@ -43,8 +48,10 @@ function liveFor(view, delta) {
 		if (known && (known.run > delta.run || (known.run === delta.run && known.turn > delta.turn))) return null;
 		return freshLive(delta.run, delta.turn, delta.attempt);
 	}
+	if (delta.kind === 'SourceLeftOut') return known; // it belongs to the turn
 	if (known.attempt > delta.attempt) return null;
-	return known.attempt === delta.attempt ? known : { ...freshLive(delta.run, delta.turn, delta.attempt) };
+	if (known.attempt === delta.attempt) return known;
+	return { ...freshLive(delta.run, delta.turn, delta.attempt), leftOut: known.leftOut };
 }
 
 // A wait may be told of after the call that waited has ended.
@@ -90,7 +97,7 @@ const streams = {
 	},
 
 	Cleared(live) {
-		return freshLive(live.run, live.turn, live.attempt);
+		return { ...freshLive(live.run, live.turn, live.attempt), leftOut: live.leftOut };
 	},
 };
 

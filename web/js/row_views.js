@@ -11,7 +11,9 @@ import { bytes, clock, count, duration } from './format.js';
 import { DEMO, isDemo, saidLive } from './rows.js';
 import { connectCards } from './welcome.js';
 import { run } from './actions.js';
+import { sessionRoute } from './router.js';
 import { t } from './words.js';
+import { workingOf } from './working.js';
 
 const draw = {
 	message: ({ item }) => drawMessage(item),
@@ -84,21 +86,30 @@ function drawThinking(text, ms, tokens) {
 		: tokens > 0
 			? t('thinking.tokens', { n: tokens, count: count(tokens) })
 			: t('thinking.done');
+	return drawFold(words, text, 'thinking');
+}
+
+// A text that is folded away, under these words.
+function drawFold(words, text, key) {
 	return h(
 		'details.thinking',
 		null,
-		h('summary', { data: { key: 'thinking' } }, icon('arrow'), h('span', null, words)),
+		h('summary', { data: { key } }, icon('arrow'), h('span', null, words)),
 		h('div.plain', null, visibleText(text)),
 	);
 }
 
 function drawLine(item) {
-	const { words, tone } = lineOf(item);
-	return h(
-		`div.thin${tone ? `.${tone}` : ''}`,
-		null,
-		h('span', null, h('time', { datetime: item.at }, clock(item.at)), visibleLine(words)),
-	);
+	const { words, tone, session, summary } = lineOf(item);
+	const link = session && h('a', { href: sessionRoute(session), data: { key: 'session' } }, t('line.session'));
+	return [
+		h(
+			`div.thin${tone ? `.${tone}` : ''}`,
+			null,
+			h('span', null, h('time', { datetime: item.at }, clock(item.at)), visibleLine(words), link && ' ', link),
+		),
+		summary && drawFold(t('line.summary'), summary, 'summary'),
+	].filter(Boolean);
 }
 
 // The reply that is being written: its parts stay, and only what is new is added to them.
@@ -112,6 +123,7 @@ function liveParts() {
 	return [
 		h('div.reply.live', null, h('span.tag', { hidden: true }, t('demo.tag')), thinking, h('div.prose.text')),
 		h('div.live-calls'),
+		h('div.tiny.muted.left-out'),
 		h('div.working', null, h('span.dot.processing'), h('span.words')),
 	];
 }
@@ -130,26 +142,21 @@ export function drawLive(element, view) {
 	addText(thinking.querySelector('.plain'), live?.thinking ?? '');
 	drawBlocks(element.querySelector('.text'), said.trimEnd());
 	drawLiveCalls(element.querySelector('.live-calls'), live?.calls ?? []);
-	const words = workingWords(view);
-	element.querySelector('.working').hidden = words === null;
-	if (words !== null) element.querySelector('.words').textContent = words;
+	drawWorking(element.querySelector('.working'), workingOf(view, Date.now()));
 	element.querySelector('.working .dot').className = `dot ${view.questions.length > 0 ? 'waiting' : 'processing'}`;
 	const reply = element.querySelector('.reply');
 	reply.hidden = !said && !live?.thinking;
+	const leftOut = live?.leftOut ?? [];
+	element.querySelector('.left-out').textContent = leftOut
+		.map(({ source, why }) => t('working.left_out', { source: visibleLine(source), why: visibleLine(why) }))
+		.join(' ');
 }
 
-// What the run waits for, in words; null where that is plain to see.
-export function workingWords(view) {
-	const live = view.live;
-	if (live?.waiting) {
-		const wait = live.waiting.for ?? {};
-		return t('working.server', { name: visibleLine(wait.servers?.join(', ') ?? wait.answer ?? '') });
-	}
-	if (view.questions.length > 0) return t('working.asking');
-	if (!view.turn) return null;
-	if (live?.text || live?.thinkingNow || live?.calls.length > 0) return null;
-	const mode = view.turn.mode;
-	return ['plan', 'synthesis', 'summary', 'wrap_up', 'route'].includes(mode)
-		? t(`working.${mode}`)
-		: t('working.model');
+function drawWorking(element, working) {
+	element.hidden = working === null;
+	if (working === null) return;
+	const words = element.querySelector('.words');
+	words.textContent = working.words;
+	if (working.until) words.dataset.until = working.until;
+	else delete words.dataset.until;
 }

@@ -21,6 +21,17 @@ async function tried(work) {
 	}
 }
 
+// What an undo would do; `conflict` says which later changes it would overwrite.
+async function planUndo(id, which) {
+	const plan = (force) => api.undo(id, { ...which, check: true, force });
+	try {
+		return { plan: await plan(false), conflict: null };
+	} catch (error) {
+		if (!error.hint?.includes('force')) throw error;
+		return { plan: await plan(true), conflict: error.message.split(';')[0] };
+	}
+}
+
 export function defineSessionActions({ composer, loadSessions }) {
 	const changed = (row) => {
 		if (page.feed?.id === row.id) page.row = row;
@@ -116,8 +127,9 @@ export function defineSessionActions({ composer, loadSessions }) {
 	define('undo', async (call) => {
 		const id = page.feed?.id;
 		const which = call ? { call: { call } } : {};
-		const plan = id && (await tried(() => api.undo(id, { ...which, check: true })));
-		if (!plan) return;
+		const found = id && (await tried(() => planUndo(id, which)));
+		if (!found) return;
+		const { plan, conflict } = found;
 		const names = (list) =>
 			h(
 				'ul',
@@ -131,11 +143,15 @@ export function defineSessionActions({ composer, loadSessions }) {
 			body: [
 				plan.restored.length > 0 && h('p', null, t('undo.restored')),
 				names(plan.restored),
+				conflict && h('p.warn', null, t('undo.conflict')),
+				conflict && h('p.small', null, visibleLine(conflict)),
 				plan.kept.length > 0 && h('p', null, t('undo.kept')),
 				names(plan.kept.map((one) => `${one.path}: ${one.why}`)),
+				plan.unseen && h('p.warn', null, t('undo.unseen', { what: visibleLine(plan.unseen) })),
 			],
+			danger: Boolean(conflict),
 		});
-		if (agreed && (await tried(() => api.undo(id, which)))) toast(t('undo.done'));
+		if (agreed && (await tried(() => api.undo(id, { ...which, force: Boolean(conflict) })))) toast(t('undo.done'));
 	});
 
 	define('compact', async () => {

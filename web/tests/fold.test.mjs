@@ -144,6 +144,18 @@ test('nothing is waited for once the call that waited has ended', () => {
 	assert.equal(foldEvent(ended, waiting).live.waiting, null, 'it is told of late');
 });
 
+test('a source that is left out is told of for the turn, whatever attempt follows', () => {
+	const { view } = started();
+	const leftOut = { source: 'wiki', why: 'too slow' };
+	const after = foldAll(view, [
+		delta('SourceLeftOut', leftOut, { attempt: 0 }),
+		delta('TextDelta', { text: 'a' }),
+		delta('Cleared', {}),
+		delta('TextDelta', { text: 'b' }, { attempt: 2 }),
+	]);
+	assert.deepEqual([after.live.leftOut, after.live.text], [[leftOut], 'b']);
+});
+
 test('a paused call asks, and ends after the answer', () => {
 	const records = journal('pauses');
 	const asked = foldAll(emptyView(), records.slice(0, 8));

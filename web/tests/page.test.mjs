@@ -14,8 +14,10 @@ import { joinViews } from '../js/join_views.js';
 import { rowsOf } from '../js/rows.js';
 import { callAsked } from '../js/question_card.js';
 import { spentOf } from '../js/limit_meters.js';
+import { lineOf } from '../js/line_words.js';
+import { workingOf } from '../js/working.js';
 import { placeOf, stopAt } from '../js/scrubber.js';
-import { journal, recorder } from './journals.mjs';
+import { delta, journal, recorder } from './journals.mjs';
 
 // proves E1
 test('a stream cut anywhere gives the same events', () => {
@@ -246,6 +248,42 @@ test('a meter counts what its limit is about: the run, the session, the day', ()
 	assert.deepEqual(['run_tokens', 'session_tokens', 'day_tokens', 'agent_tokens'].map(spent), [21, 32, 521, 71]);
 	assert.deepEqual(['run_cost', 'session_cost', 'day_cost', 'agent_cost'].map(spent), [7, 12, 1007, 107]);
 	assert.equal(spent('run_time'), 1500);
+});
+
+test('while a failed call waits to be tried again, it is said when', () => {
+	const make = recorder();
+	const next = { do: 'retry', at: '2026-01-01T10:05:00.000Z' };
+	const view = foldAll(emptyView(), [
+		make('RunStarted', { run: 1, policy: {}, chain: [] }, { run: 1 }),
+		make('TurnStarted', { turn: 1, mode: 'tools' }, { run: 1, turn: 1 }),
+		make('AttemptFailed', { attempt: 1, model: 'm', failure: { message: '429' }, next }, { run: 1, turn: 1 }),
+	]);
+	const { words, until } = workingOf(view, Date.parse('2026-01-01T10:03:20.500Z'));
+	assert.equal(until, next.at);
+	assert.match(words, /^Tries again at .*, in 1:40\u00a0min$/);
+	assert.equal(workingOf(view, Date.parse(next.at)).words, 'Waiting for the model…');
+	assert.equal(workingOf(foldAll(view, [delta('TextDelta', { text: 'a' }, { attempt: 2 })]), 0), null);
+});
+
+test('lines say what the records hold: a reason, what was left alone, a summary, another session', () => {
+	const make = recorder();
+	const view = foldAll(emptyView(), [
+		make('SessionOpened', { owner: 'a', key: 'k', forked_from: [{ session: 'origin', seq: 4 }] }),
+		make('QuestionAnswered', { question: 1, answer: { option: 'no', reason: 'precious' }, by: 'person' }),
+		make('Undone', { undo: 1, left_alone: { 'a.md': 'changed since' }, told: '' }),
+		make('Undone', { undo: 2, told: '' }),
+		make('Compacted', { epoch: 1, method: 'summarised', through: 3, summary: 'They sailed.' }),
+		make('ContextPinned', { joined: ['git'] }),
+		make('ChildReported', { child: '1.0.0', session: 'child', reason: 'completed', answer: 'Sailed.' }),
+	]);
+	const said = view.items.map(lineOf);
+	assert.deepEqual(said.map(({ words }) => words).slice(1, 4), [
+		'you answered: no (“precious”)',
+		'undone; left as they are: a.md (changed since)',
+		'files were put back',
+	]);
+	assert.match(said[5].words, /tools of git/);
+	assert.deepEqual([said[0].session, said[4].summary, said[6].session], ['origin', 'They sailed.', 'child']);
 });
 
 test('the end of a run has its calls and its beginning once the page that begins it is loaded', () => {
