@@ -46,7 +46,8 @@ struct AssetInAddress {
     params(EntryQuery),
     responses(
         (status = 200, description = "The page", body = String, content_type = "text/html"),
-        (status = 303, description = "To the address without token and code")
+        (status = 303, description = "To the address without token and code"),
+        (status = 304, description = "The page is the one that the client has")
     )
 )]
 pub(crate) async fn index(
@@ -81,9 +82,12 @@ pub(crate) async fn index(
     tag = "page",
     security(()),
     params(AssetInAddress),
-    responses((status = 200, description = "The file", content(
-        (String = "text/css"), (String = "text/javascript"), (String = "text/html"), (String = "image/svg+xml")
-    )))
+    responses(
+        (status = 200, description = "The file", content(
+            (String = "text/css"), (String = "text/javascript"), (String = "text/html"), (String = "image/svg+xml")
+        )),
+        (status = 304, description = "The file is the one that the client has")
+    )
 )]
 pub(crate) async fn asset(headers: HeaderMap, Named(name): Named<String>) -> Response {
     file(&name, &headers)
@@ -105,17 +109,33 @@ pub(crate) fn file(name: &str, asked: &HeaderMap) -> Response {
     let headers = [
         (header::VARY, HeaderValue::from_static("accept-encoding")),
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-        // The files change with the binary: a browser asks each time, on a connection that is there anyway.
+        // The files change with the binary: a browser asks each time, and is sent only what it does not have.
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
+    let tag = tag_of(packed);
+    if has(asked, &tag) {
+        return (StatusCode::NOT_MODIFIED, headers, [(header::ETAG, tag)]).into_response();
+    }
+    let tag = [(header::ETAG, tag)];
     if takes_gzip(asked) {
-        return (StatusCode::OK, headers, [(header::CONTENT_ENCODING, "gzip")], *packed).into_response();
+        return (StatusCode::OK, headers, tag, [(header::CONTENT_ENCODING, "gzip")], *packed).into_response();
     }
     let mut content = Vec::new();
     match flate2::read::GzDecoder::new(*packed).read_to_end(&mut content) {
-        Ok(_) => (StatusCode::OK, headers, content).into_response(),
+        Ok(_) => (StatusCode::OK, headers, tag, content).into_response(),
         Err(error) => ApiError::from(error).into_response(),
     }
+}
+
+/// Returns the tag of a file: the same as long as its content is, whether it is sent compressed or not.
+fn tag_of(packed: &[u8]) -> String {
+    format!("W/\"{}\"", blake3::hash(packed).to_hex())
+}
+
+/// Whether the client has the file with this tag.
+fn has(headers: &HeaderMap, tag: &str) -> bool {
+    let tags = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    tags.split(',').any(|known| known.trim() == tag)
 }
 
 /// Whether the client understands gzip; every browser does.
@@ -126,7 +146,24 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::FILES;
+    use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+
+    use super::{FILES, file};
+
+    // proves W4: a file that the browser has is not sent again
+    #[test]
+    fn a_file_is_sent_once_until_it_changes() {
+        let mut asked = HeaderMap::new();
+        let first = file("js/main.js", &asked);
+        assert_eq!(first.status(), StatusCode::OK);
+        let tag = first.headers()[header::ETAG].clone();
+        asked.insert(header::IF_NONE_MATCH, tag.clone());
+        let again = file("js/main.js", &asked);
+        assert_eq!((again.status(), &again.headers()[header::ETAG]), (StatusCode::NOT_MODIFIED, &tag));
+        assert_eq!(file("js/fold.js", &asked).status(), StatusCode::OK, "another file has another tag");
+        asked.insert(header::IF_NONE_MATCH, HeaderValue::from_static("W/\"old\""));
+        assert_eq!(file("js/main.js", &asked).status(), StatusCode::OK);
+    }
 
     // proves W4: the whole page is small, as it is stored and as it is sent
     #[test]
