@@ -64,7 +64,7 @@ export class Composer {
 			this.submit();
 		});
 		this.text.addEventListener('keydown', (event) => {
-			if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+			if (event.key !== 'Enter' || event.shiftKey || event.isComposing || !matchMedia('(hover: hover)').matches) return;
 			event.preventDefault();
 			this.submit();
 		});
@@ -138,13 +138,6 @@ export class Composer {
 		this.hint.textContent = t(`composer.hint.${state}`);
 	}
 
-	setText(text) {
-		this.text.value = text;
-		this.grow();
-		this.text.focus();
-		keepDraft(this.session, text);
-	}
-
 	add(list) {
 		for (const file of list) {
 			const sum = this.files.reduce((all, one) => all + one.size, file.size);
@@ -185,7 +178,7 @@ export class Composer {
 		if (typed.unknown)
 			return toast(t('command.unknown', { name: typed.unknown, nearest: typed.nearest }), { bad: true });
 		if (typed.run) {
-			this.setText('');
+			this.putIn(this.session, '', this.files);
 			return run(typed.run);
 		}
 		const { session } = this;

@@ -180,7 +180,10 @@ function onFeedError(error, id, { mild = false } = {}) {
 
 // Draws what changed. Deltas touch the live row only; records the rows, the panel and the frame.
 function onChange(view, { before = null, older = false, first = false }) {
-	if (first) showStage('conversation');
+	if (first) {
+		showStage('conversation');
+		leaveFocus(byId('view'), byId('conversation'));
+	}
 	const changed = first || before?.lastSeq !== view.lastSeq || before?.firstSeq !== view.firstSeq;
 	if (page.past === null) page.view = view;
 	if (changed && page.past === null) {

@@ -132,6 +132,7 @@ export function definePageActions({ list, card, composer }) {
 	}
 	define('close', closeDrawers);
 	byId('veil').addEventListener('click', () => closeDrawers());
+	byId('veil').addEventListener('mousedown', (event) => event.preventDefault()); // it takes no focus
 	// Also of the session that is open already, to which no address leads.
 	byId('rail').addEventListener('click', (event) => event.target.closest('a') && closeDrawers({ chosen: true }));
 	for (const link of document.querySelectorAll('.skip')) link.addEventListener('click', skip);

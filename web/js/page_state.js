@@ -4,7 +4,7 @@ export const page = {
 	// main.js
 	me: null, // GET /api/me
 	outdated: null, // the server's version, where it is not the one that sent this page
-	route: { name: 'new', id: null }, // what the address names; another object for each visit
+	route: { name: 'new', id: null }, // what the address names
 	sessions: [], // the rows of the rail
 	row: null, // the row of the open session; null until it is known
 	feed: null, // the open session's SessionFeed: what actions on the open session go by

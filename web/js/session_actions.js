@@ -53,7 +53,6 @@ export function defineSessionActions({ composer, loadSessions }) {
 
 	// Sends to the session it was written in, whatever is open by now; without one, to a new session.
 	define('send', async ({ text, files, session }) => {
-		const { route } = page;
 		if (page.past !== null) run('scrub', null);
 		const id = session ?? (await newSession());
 		if (!id) return false;
@@ -64,7 +63,7 @@ export function defineSessionActions({ composer, loadSessions }) {
 			run('pending', { id: sent.message_id, text });
 			run('show end');
 			composer.text.focus();
-		} else if (session === null && page.route === route) {
+		} else if (session === null && page.route.name === 'new') {
 			composer.moveDraft(id);
 			goTo(sessionRoute(id));
 		}

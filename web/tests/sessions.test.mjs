@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { ApiError, api } from '../js/api.js';
 import { emptyView, foldAll } from '../js/fold.js';
+import { EventStream } from '../js/event_stream.js';
 import { Announcer } from '../js/notifications.js';
 import { SessionFeed } from '../js/session_feed.js';
 import { SessionLoader } from '../js/session_loader.js';
@@ -137,4 +138,24 @@ test('the page names every module it needs, so that they are loaded at once', ()
 	needed.delete('main.js');
 	const named = [...source('index.html').matchAll(/modulepreload" href="\/assets\/js\/([\w.]+)"/g)].map((found) => found[1]);
 	assert.deepEqual(named, [...needed].sort());
+});
+
+test('a stream that the server gives up says why, and a closed one says nothing', async (context) => {
+	globalThis.addEventListener ??= () => {};
+	globalThis.removeEventListener ??= () => {};
+	const sent = 'id: 1\ndata: {"seq":1}\n\nevent: error\ndata: {"kind":"store","message":"no","hint":null}\n\n';
+	const asked = context.mock.method(globalThis, 'fetch', async () => new Response(sent));
+	const [seen, states] = [[], []];
+	const refused = later();
+	const stream = new EventStream('s', {
+		after: 0,
+		onEvents: (events) => seen.push(...events),
+		onState: (state) => states.push(state),
+		onRefused: (error) => refused.resolve(error),
+	});
+	assert.deepEqual([(await refused.promise).kind, seen, states], ['store', [{ seq: 1 }], ['refused']]);
+	assert.equal(asked.mock.callCount(), 1, 'it is not tried again');
+	stream.close();
+	stream.say('lost');
+	assert.deepEqual(states, ['refused']);
 });

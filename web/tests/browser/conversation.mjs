@@ -35,6 +35,7 @@ const scenes = [
 	scene('steer me', command('touch steering; until test -e go; do sleep 0.05; done'), say('Never said.')),
 	scene('also the mast', say('The mast, too.')),
 	scene('fail once', { text: 'It works now.', faults: [{ kind: 'status', code: 400, times: 1 }] }),
+	scene('write once more', call('write_file', { path: 'more.txt', content: 'more\n' }), say('More.')),
 	scene('long story', say('wave '.repeat(400), slowly(20, 20))),
 ];
 
@@ -57,9 +58,14 @@ await play('conversation', {}, async (stage) => {
 	assert.equal(await page.locator('#panel .file').count(), 1);
 	assert.ok((await page.locator('#panel .span').count()) >= 5);
 
-	// Undo, and the same again.
+	// Undo, over what was changed since then, which it says.
+	stage.expect('409 (Conflict)');
+	writeFileSync(join(stage.server.workspace, 'notes.txt'), 'Mine.\n');
 	await page.locator('.end [data-key=undo]').click();
-	await page.locator('#dialog button.main').click();
+	await page.locator('#dialog .warn', { hasText: 'Later changes would be overwritten' }).waitFor();
+	await page.locator('#dialog', { hasText: 'changed since then: notes.txt' }).waitFor();
+	await stage.shot(page, 'undo-over-later-changes');
+	await page.locator('#dialog button.danger').click();
 	await page.locator('.thin', { hasText: 'put back' }).waitFor();
 	assert.match(stage.file('notes.txt'), /quiet harbour/);
 
@@ -108,6 +114,7 @@ await play('conversation', {}, async (stage) => {
 	await question(page).locator('.fields input').press('Enter');
 	await ended(page, 6);
 	await page.locator('.call', { hasText: 'rm -r precious' }).locator('.exit').waitFor();
+	await page.locator('.thin', { hasText: 'you answered: no (“it is precious”)' }).waitFor();
 	await unasked(page);
 
 	// Stop. A question that comes up behind the one shown is counted.
@@ -166,11 +173,24 @@ await play('conversation', {}, async (stage) => {
 	await page.locator('.end[data-run="1"] [data-key=fork]').click();
 	await page.locator('.thin', { hasText: 'forked at record' }).waitFor();
 	assert.ok((await lines(page)).length < before);
+	const origin = await page.locator('.thin a', { hasText: 'Open that session' }).getAttribute('href');
+	assert.ok(origin.startsWith('#/s/') && !page.url().endsWith(origin), 'the line leads to where it was forked from');
 	await send(page, 'once please');
 	await asked(page, 'echo one');
 	await answer(page, 1);
 	assert.equal(await ended(page, 2), 'Done');
 	assert.equal(stage.file('once.txt'), 'one\none\n');
+
+	// One call is undone where it is shown.
+	await send(page, 'write once more');
+	assert.equal(await ended(page, 3), 'Done');
+	assert.equal(stage.file('more.txt'), 'more\n');
+	const written = page.locator('.call', { hasText: 'more.txt' });
+	await written.locator('summary').click();
+	await written.locator('.inside [data-key^=undo]').click();
+	await page.locator('#dialog button.main').click();
+	await page.locator('.thin', { hasText: 'put back' }).waitFor();
+	assert.ok(!existsSync(join(stage.server.workspace, 'more.txt')));
 	assert.ok(!existsSync(join(stage.server.workspace, 'precious')));
 	assert.ok(await composer(page).isVisible());
 

@@ -51,6 +51,18 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 	await page.locator('.mark.running').waitFor();
 	await keys.press('Escape');
 	assert.equal(await ended(page, 3), 'Stopped');
+	await typing();
+
+	// The button that stops goes away with the run, and leaves the focus where one writes.
+	await keys.type('halt');
+	await keys.press('Enter');
+	await asked(page, 'sleep 600');
+	await card();
+	await keys.press('1');
+	await page.locator('.mark.running').waitFor();
+	await page.locator('#composer button', { hasText: 'Stop' }).focus();
+	await keys.press('Enter');
+	assert.equal(await ended(page, 4), 'Stopped');
 
 	// Escape leaves the field; then single keys act.
 	await typing();
@@ -63,6 +75,30 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 	await keys.press('[');
 	await page.waitForFunction(() => document.body.classList.contains('no-rail'));
 	await keys.press('[');
+
+	// Its own button folds the rail, and the focus goes to the one that brings it back, and from there to the first again.
+	const key = () => page.evaluate(() => document.activeElement.dataset.key ?? document.activeElement.ariaLabel);
+	await page.locator('#rail [aria-label="Fold the sessions away"]').focus();
+	await keys.press('Enter');
+	assert.equal(await key(), 'rail');
+	await keys.press('Enter');
+	assert.equal(await key(), 'Fold the sessions away');
+
+	// A link that skips leads to a place on the page, not to another page.
+	const address = page.url();
+	await page.locator('.skip').first().focus();
+	await keys.press('Enter');
+	assert.equal(await page.evaluate(() => document.activeElement.id), 'conversation');
+	assert.equal(page.url(), address);
+
+	// Where the browser does not let the page copy, the focus stays at the button all the same.
+	await page.evaluate(() => {
+		navigator.clipboard.writeText = () => Promise.reject(new Error('refused'));
+	});
+	await page.locator('.end .copy').first().focus();
+	await keys.press('Enter');
+	await page.locator('.end .copy.done').waitFor();
+	assert.match(await key(), /^copy-/);
 	await keys.press(']');
 	await page.waitForFunction(() => document.body.classList.contains('no-panel'));
 	await keys.press(']');
@@ -86,7 +122,7 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 	// Sessions by j and k, folds by Tab and Enter, the last message by e.
 	await keys.press('Escape');
 	await keys.press('j');
-	await page.locator('.end[data-run="3"]').waitFor();
+	await page.locator('.end[data-run="4"]').waitFor();
 	await page.locator('.call summary').first().focus();
 	await keys.press('Enter');
 	await page.locator('.call[open] .inside').waitFor();

@@ -47,7 +47,11 @@ await play('phone', phone, async (stage) => {
 	await stage.open({ scenes, arguments: ['--sandbox', 'off'] });
 	const page = await stage.tab();
 	await fits(page);
+	// Enter breaks the line, as there is no other key for it; the button sends.
 	await send(page, 'work');
+	await composer(page).pressSequentially('on');
+	assert.equal(await composer(page).inputValue(), 'work\non');
+	await page.locator('#composer button', { hasText: 'Send' }).click();
 	await asked(page, 'cargo test');
 	await fits(page);
 	await thumbs(page, '#dock');
@@ -69,8 +73,14 @@ await play('phone', phone, async (stage) => {
 	await page.waitForFunction(() => document.querySelector('#rail').getAnimations().length === 0);
 	await thumbs(page, '#rail');
 	await stage.shot(page, 'rail');
+	const focused = () => page.evaluate(() => document.activeElement.dataset.key ?? document.activeElement.id);
 	await page.locator('#veil').click({ position: { x: 380, y: 400 } });
 	await page.locator('#rail').waitFor({ state: 'hidden' });
+	assert.equal(await focused(), 'rail', 'the focus is where it was, and no keyboard comes up');
+	await page.locator('#head [data-key=rail]').click();
+	await page.locator('#rail .session a[aria-current]').click();
+	await page.locator('#rail').waitFor({ state: 'hidden' });
+	assert.equal(await focused(), 'conversation');
 	await page.locator('#head [data-key=panel]').click();
 	await page.locator('#panel .timeline').waitFor();
 	await page.waitForFunction(() => document.querySelector('#panel').getAnimations().length === 0);
@@ -79,4 +89,16 @@ await play('phone', phone, async (stage) => {
 	await stage.shot(page, 'panel');
 	await page.keyboard.press('Escape');
 	await page.locator('#panel').waitFor({ state: 'hidden' });
+	assert.equal(await focused(), 'panel');
+
+	// A bar of the timeline shows its call, which the panel would cover; a wider window needs no sheet.
+	await page.locator('#head [data-key=panel]').click();
+	await page.locator('#panel button.span').first().click();
+	await page.locator('#panel').waitFor({ state: 'hidden' });
+	await page.locator('.call[open] summary').first().waitFor();
+	assert.equal(await page.evaluate(() => document.activeElement.tagName), 'SUMMARY');
+	await page.locator('#head [data-key=panel]').click();
+	await page.locator('#veil').waitFor();
+	await page.setViewportSize({ width: 1200, height: 844 });
+	await page.locator('#veil').waitFor({ state: 'hidden' });
 });
