@@ -10,10 +10,12 @@ import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine, visibleText } from './visible_text.js';
 
+const EVERY = 3000; // ms between two looks at what changes by itself
+
 export function drawSettings(host) {
-	const part = (title, load) => {
+	const part = (title, load, keepUp = () => {}) => {
 		const body = h('div', { 'aria-live': 'polite' }, h('p.muted.small', null, t('loading')));
-		fill(body, load);
+		fill(body, load).then(() => keepUp(body, load));
 		return h('section', null, h('h3', null, title), body);
 	};
 	host.replaceChildren(
@@ -22,8 +24,8 @@ export function drawSettings(host) {
 			null,
 			h('h2', { tabindex: '-1' }, t('title.settings')),
 			pagePart(),
-			part(t('settings.models'), models),
-			part(t('settings.servers'), servers),
+			part(t('settings.models'), models, follow),
+			part(t('settings.servers'), servers, follow),
 			part(t('settings.rules'), rules),
 		),
 	);
@@ -31,10 +33,20 @@ export function drawSettings(host) {
 
 async function fill(body, load) {
 	const again = () => fill(body, load);
-	try {
-		replaceKeepingFocus(body, await load(again));
-	} catch (error) {
-		replaceKeepingFocus(body, h('p.danger.small', null, errorWords(error)), button(t('try_again'), again));
+	const content = await load(again).catch((error) => [
+		h('p.danger.small', null, errorWords(error)),
+		button(t('try_again'), again, { data: { key: 'again' } }),
+	]);
+	const fresh = h('div', null, content);
+	// What has not changed is left alone: somebody may be reading or about to click.
+	if (fresh.innerHTML !== body.innerHTML) replaceKeepingFocus(body, [...fresh.childNodes]);
+}
+
+// Fills it again and again, as long as it is shown.
+async function follow(body, load) {
+	while (body.isConnected) {
+		await new Promise((resolve) => setTimeout(resolve, EVERY));
+		if (body.isConnected && !document.hidden) await fill(body, load);
 	}
 }
 
@@ -120,16 +132,18 @@ function modelTrouble(model) {
 	return model.health === 'failing' ? t('model.failing') : null;
 }
 
+const connecting = new Set(); // the servers that a person has asked to be connected again
+
 async function servers(again) {
-	const { servers: known } = await api.servers();
-	if (known.length === 0) return h('p.muted.small', null, t('settings.no_servers'));
+	const { servers: listed } = await api.servers();
+	if (listed.length === 0) return h('p.muted.small', null, t('settings.no_servers'));
+	const known = listed.map((server) => (connecting.has(server.name) ? { ...server, state: 'connecting' } : server));
 	const retry = async (name) => {
-		try {
-			await api.retryServer(name);
-			again();
-		} catch (error) {
-			showError(error);
-		}
+		connecting.add(name);
+		again();
+		await api.retryServer(name).catch(showError);
+		connecting.delete(name);
+		again();
 	};
 	return h(
 		'ul.listed',
@@ -144,7 +158,7 @@ async function servers(again) {
 					h(`span.dot.${server.state}`),
 					h('strong', null, visibleLine(server.name)),
 					h('span.muted.grow', null, `${t(`server.${server.state}`)} · ${t('settings.tools', { n: server.tools })}`),
-					server.state === 'failed' &&
+					['failed', 'closed'].includes(server.state) &&
 						button(t('try_again'), () => retry(server.name), { data: { key: `retry-${server.name}` } }),
 				),
 				server.reason && h('p.danger', null, visibleLine(server.reason)),

@@ -41,6 +41,31 @@ async function everySheet(stage, page, found) {
 	}
 }
 
+// The states of tool servers are kept up; one that failed or was closed can be connected again, which is shown.
+async function serversAreFollowed(stage, page) {
+	const server = { name: 'time', state: 'closed', tools: 0, reason: 'it went away', log_tail: ['bye'] };
+	let retried = null;
+	await page.route('**/api/servers', (route) => route.fulfill({ json: { servers: [server] } }));
+	await page.route('**/api/servers/time/retry', (route) => (retried = route));
+	await page.goto(`${stage.server.url}/#/usage`);
+	await page.goto(`${stage.server.url}/#/settings`);
+	const row = page.locator('.listed li', { hasText: 'time' });
+	await row.locator('button', { hasText: 'Try again' }).click();
+	await row.locator('span', { hasText: 'connecting…' }).waitFor();
+	server.state = 'failed';
+	await retried.fulfill({ json: server });
+	await row.locator('span', { hasText: 'failed' }).waitFor();
+	const log = row.locator('pre');
+	await log.evaluate((element) => (element.kept = true));
+	// The second look begins after the first has been drawn.
+	await page.waitForResponse('**/api/servers');
+	await page.waitForRequest('**/api/servers');
+	assert.equal(await log.evaluate((element) => element.kept), true, 'what has not changed is left alone');
+	server.state = 'connected';
+	await row.locator('span', { hasText: 'connected' }).waitFor();
+	await page.unroute('**/api/servers');
+}
+
 await play('dialogs', {}, async (stage) => {
 	await stage.open({ scenes });
 	const page = await stage.tab();
@@ -49,5 +74,6 @@ await play('dialogs', {}, async (stage) => {
 	assert.equal(await ended(page, 1), 'Done');
 	await everyDialog(stage, page, found);
 	await everySheet(stage, page, found);
+	await serversAreFollowed(stage, page);
 	assert.deepEqual(found, [], 'axe-core finds no serious fault');
 });
