@@ -73,6 +73,8 @@ await play('phone', phone, async (stage) => {
 	await page.waitForFunction(() => document.querySelector('#rail').getAnimations().length === 0);
 	await thumbs(page, '#rail');
 	await stage.shot(page, 'rail');
+	const inside = (name) => page.evaluate((id) => document.getElementById(id).contains(document.activeElement), name);
+	assert.ok(await inside('rail'));
 	const focused = () => page.evaluate(() => document.activeElement.dataset.key ?? document.activeElement.id);
 	await page.locator('#veil').click({ position: { x: 380, y: 400 } });
 	await page.locator('#rail').waitFor({ state: 'hidden' });
@@ -87,6 +89,7 @@ await play('phone', phone, async (stage) => {
 	await fits(page);
 	await thumbs(page, '#panel');
 	await stage.shot(page, 'panel');
+	assert.ok(await inside('panel'));
 	await page.keyboard.press('Escape');
 	await page.locator('#panel').waitFor({ state: 'hidden' });
 	assert.equal(await focused(), 'panel');
