@@ -358,5 +358,36 @@ fn not_sent(error: &DynamicTransportError, secrets: &Secrets) -> ConnectError {
     let mut words: Vec<String> = causes(error).map(ToString::to_string).collect();
     words.dedup();
     let said = words.last().cloned().unwrap_or_default();
-    ConnectError::Failed(format!("can't be reached: {}", printable(&secrets.scrub(&said), 300)))
+    ConnectError::Failed(format!("can't be reached: {}", printable(&secrets.scrub(&without_queries(&said)), 300)))
+}
+
+/// Cuts the queries off the addresses in a text: keys often stand there.
+fn without_queries(text: &str) -> String {
+    let (mut kept, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find("://") {
+        let ends = |c: char| c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '>');
+        let end = rest[at..].find(ends).map_or(rest.len(), |length| at + length);
+        let (address, after) = rest.split_at(end);
+        kept.push_str(address.split('?').next().unwrap_or(address));
+        rest = after;
+    }
+    kept + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_queries;
+
+    // proves X1: a key in the address of a server is not told
+    #[test]
+    fn addresses_lose_their_queries() {
+        for (said, told) in [
+            ("refused for url (http://h:9/mcp?api_key=secret)", "refused for url (http://h:9/mcp)"),
+            ("https://a/?x=1 and https://b/c?y=2, no", "https://a/ and https://b/c no"),
+            ("what? no address", "what? no address"),
+            ("://", "://"),
+        ] {
+            assert_eq!(without_queries(said), told);
+        }
+    }
 }

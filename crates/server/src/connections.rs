@@ -3,10 +3,11 @@
 //!
 //! The protocol: a connection gets one of a bounded number of places, or is answered with 503 at once. hyper reads heads
 //! within [`HEAD_TIME`] and [`CONNECTION_BUFFER`], at most a hundred headers (408 or nothing, 431), and holds no more than that
-//! for a client that does not read. When the server stops, nothing new is accepted, those who follow sessions are sent home,
+//! for a client that does not read, and that for [`WRITE_TIME`] only. When the server stops, nothing new is accepted, those who follow sessions are sent home,
 //! and requests under way are finished.
 
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,9 +21,10 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio_io_timeout::TimeoutWriter;
 
 use crate::access::Peer;
-use crate::limits::{CONNECTION_BUFFER, HEAD_TIME};
+use crate::limits::{CONNECTION_BUFFER, HEAD_TIME, WRITE_TIME};
 use crate::serving::app;
 use crate::state::HttpServer;
 
@@ -75,7 +77,7 @@ pub(crate) async fn serve_connections(
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIME)
             .max_buf_size(CONNECTION_BUFFER)
-            .serve_connection(TokioIo::new(stream), with_peer);
+            .serve_connection(TokioIo::new(unstalled(stream)), with_peer);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that broke off is no fault of the server.
@@ -87,6 +89,13 @@ pub(crate) async fn serve_connections(
     watching.abort();
     graceful.shutdown().await;
     Ok(())
+}
+
+/// Returns the stream, on which a write fails once the client has taken nothing for [`WRITE_TIME`].
+fn unstalled(stream: TcpStream) -> Pin<Box<TimeoutWriter<TcpStream>>> {
+    let mut writer = TimeoutWriter::new(stream);
+    writer.set_timeout(Some(WRITE_TIME));
+    Box::pin(writer)
 }
 
 /// Answers that no place is left, to a client that reads it at once.

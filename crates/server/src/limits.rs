@@ -12,6 +12,9 @@ pub(crate) const BODIES_AT_ONCE: usize = 2;
 /// How long the head of a request may take, and a connection may be idle.
 pub(crate) const HEAD_TIME: Duration = Duration::from_secs(15);
 
+/// How long a client may take nothing of what is written to it.
+pub(crate) const WRITE_TIME: Duration = Duration::from_secs(30);
+
 /// How long a body may take, with a token and without one.
 pub(crate) const BODY_TIME: Duration = Duration::from_secs(300);
 pub(crate) const STRANGER_BODY_TIME: Duration = Duration::from_secs(10);

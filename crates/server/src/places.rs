@@ -24,6 +24,11 @@ impl UserPlaces {
         taken.insert(user.to_owned(), now);
         Some(TakenPlaces { places: self.clone(), user: user.to_owned(), count })
     }
+
+    /// Returns how many places a user has taken.
+    pub(crate) fn taken(&self, user: &str) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(user).copied().unwrap_or_default()
+    }
 }
 
 impl Drop for TakenPlaces {

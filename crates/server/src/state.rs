@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use windlass_runtime::{Clock, Follow, LiveSessions, Session};
 use windlass_setup::demo::is_scratch;
-use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgents};
+use windlass_setup::models::{DEMO, ModelFallback};
+use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgentError, SessionAgents};
 use windlass_store::{SessionRetention, SessionRow, Store};
 use windlass_tools::Secrets;
 use windlass_vocab::{Attendance, SessionId};
@@ -20,7 +21,6 @@ use crate::metrics::Metrics;
 use crate::open_runs::{NoPlace, OpenRuns, RunPlace};
 use crate::places::{TakenPlaces, UserPlaces};
 use crate::resumptions::Resumptions;
-use windlass_setup::models::ModelFallback;
 
 /// Whether the server takes new work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct HttpServer {
     /// The bytes of bodies that users are sending.
     pub(crate) bodies: UserPlaces,
     streams: UserPlaces,
+    /// Sessions that are being made.
+    new_sessions: UserPlaces,
     runs: OpenRuns,
     pub(crate) metrics: Metrics,
     pub(crate) resumptions: Resumptions,
@@ -88,6 +90,7 @@ impl HttpServer {
             retention: None,
             bodies: UserPlaces::default(),
             streams: UserPlaces::default(),
+            new_sessions: UserPlaces::default(),
             runs: OpenRuns::default(),
             phase,
         }
@@ -153,11 +156,17 @@ impl HttpServer {
             .hint("go on with it at a terminal, or start the server with `--folder` for its folder"))
     }
 
-    /// Refuses another session to a user who has as many as they may.
-    pub(crate) async fn room_for_session(&self, caller: &Caller) -> Result<(), ApiError> {
+    /// Refuses another session to a user who has as many as they may. The place is to be held until the session is stored:
+    /// those that are being made at the same time count, too.
+    pub(crate) async fn room_for_session(&self, caller: &Caller) -> Result<Option<TakenPlaces>, ApiError> {
         let most = self.limits.user_sessions;
-        if caller.role == CallerRole::Admin || self.store().session_count(&caller.user).await? < most {
-            return Ok(());
+        if caller.role == CallerRole::Admin {
+            return Ok(None);
+        }
+        let place = self.new_sessions.take(&caller.user, 1, usize::MAX);
+        let stored = self.store().session_count(&caller.user).await?;
+        if stored.saturating_add(self.new_sessions.taken(&caller.user) as u64) <= most {
+            return Ok(place);
         }
         let error = ApiError::new(ErrorKind::Limited, format!("you have {most} sessions, as many as you may"));
         Err(ApiError { retry_after: Some(60), ..error.hint("delete some that you no longer need") })
@@ -234,6 +243,25 @@ impl HttpServer {
 
     pub(crate) fn enter(&self, phase: ServingPhase) {
         self.phase.send_replace(phase);
+    }
+
+    /// Whether only the demo model would answer in new sessions of this user.
+    pub async fn plays_demo(&self, user: &str) -> Result<bool, SessionAgentError> {
+        let request = AgentRequest {
+            session: None,
+            owner: user,
+            folder: None,
+            purpose: AgentPurpose::Say,
+            attendance: Attendance::Attended,
+            fallback: ModelFallback::Demo,
+        };
+        Ok(self.agents.agent(request).await?.model.as_str() == DEMO)
+    }
+
+    /// Whether a run is open in a session of this server.
+    #[must_use]
+    pub fn has_open_runs(&self) -> bool {
+        self.live().count() > 0
     }
 
     /// Closes what is still open: sessions and tool servers. Open runs go on when they are opened again.

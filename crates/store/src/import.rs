@@ -12,7 +12,7 @@ use std::io::{BufRead, Read};
 use std::sync::Arc;
 
 use data_encoding::BASE64;
-use windlass_vocab::{Envelope, Hash, NewerRecord, Record, SessionId};
+use windlass_vocab::{Envelope, Hash, NewerRecord, Record, RunId, SessionId};
 
 use crate::export::{BLOB_LINE_START, BlobLine, EXPORT_VERSION, ExportHeader};
 use crate::line::{self, BlobMap, hash_of};
@@ -22,6 +22,11 @@ use crate::{Batch, SealedBatch, Store, StoreError, Writer};
 
 /// The longest accepted line, in bytes.
 const LINE_LIMIT: u64 = 512 * 1024 * 1024;
+
+/// The highest epoch and the highest number of a run that are taken in: those that follow must fit into the store and the
+/// types of today.
+const MOST_EPOCH: u64 = 1 << 53;
+const MOST_RUN: u32 = 1 << 31;
 
 /// Why a journal was not imported. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
@@ -135,6 +140,14 @@ fn header(lines: &InputLines<'_>) -> Result<ExportHeader, ImportError> {
     Ok(header)
 }
 
+/// Returns the run that a record is about.
+fn run_of(envelope: &Envelope) -> Option<RunId> {
+    match &envelope.record {
+        Record::RunStarted(started) => Some(started.run),
+        _ => envelope.run,
+    }
+}
+
 /// The input, line by line.
 struct InputLines<'a> {
     input: &'a mut (dyn BufRead + Send),
@@ -210,6 +223,9 @@ impl ImportReader {
 
     fn record(&mut self, line: &[u8]) -> Result<(), String> {
         let envelope = line::read(line, &self.seen).map_err(|fault| fault.to_string())?;
+        if envelope.epoch > MOST_EPOCH || run_of(&envelope).is_some_and(|RunId(run)| run > MOST_RUN) {
+            return Err("its epoch or its run has a number that no journal reaches".into());
+        }
         let opens = matches!(envelope.record, Record::SessionOpened(_));
         if opens != (self.batches.is_empty() && self.records.is_empty()) {
             return Err("the first record, and no other, opens the session".into());

@@ -145,7 +145,11 @@ fn no_browser(error: &str) -> String {
 }
 
 fn counts_once(seconds: u64) -> String {
-    format!("windlass: the address lets one browser in, once, within {seconds} s")
+    let time = match seconds / 60 {
+        0 => format!("{seconds} seconds"),
+        minutes => format!("{minutes} minutes"),
+    };
+    format!("windlass: the address lets one browser in, once, within {time}")
 }
 
 /// Says how a browser of the machine that the person sits at reaches the server.

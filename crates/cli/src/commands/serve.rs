@@ -14,7 +14,9 @@ use windlass_runtime::LiveSessions;
 use windlass_server::access::{
     Access, AccessToken, BrowserEntry, Caller, CallerRole, TokenHolder, UserList, users_file,
 };
-use windlass_server::{HttpServer, ResumedRuns, RunningServerFile, ServiceLimits, StopWish, resume_open_runs};
+use windlass_server::{
+    HttpServer, ResumedRuns, RunningServer, RunningServerFile, ServiceLimits, StopWish, resume_open_runs,
+};
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -51,16 +53,20 @@ pub(super) struct StartedServer<'a> {
     pub(super) address: SocketAddr,
     /// What lets a browser in without the token.
     pub(super) entry: Option<&'a BrowserEntry>,
-    token: &'a AccessToken,
+    /// The token, where it was made up for this start: one that somebody chose is known to them, and shows up in no log.
+    made_up: Option<&'a AccessToken>,
     workspace: &'a Path,
 }
 
 impl StartedServer<'_> {
     /// Says where the page is; `route` leads to a part of it.
     pub(super) fn welcome(&self, route: &str) -> String {
-        let (address, token) = (self.address, self.token.expose());
-        let workspace = self.workspace.display();
-        format!("Open http://{address}/?token={token}{route}\nSessions work in {workspace}; Ctrl-C ends the server.")
+        let (address, workspace) = (self.address, self.workspace.display());
+        let (query, asks) = match self.made_up {
+            Some(token) => (format!("?token={}", token.expose()), ""),
+            None => (String::new(), " (it asks for the token)"),
+        };
+        format!("Open http://{address}/{query}{route}{asks}\nSessions work in {workspace}; Ctrl-C ends the server.")
     }
 }
 
@@ -74,7 +80,9 @@ pub(super) fn run(
     if args.common.json {
         return Err(CommandError::new(Exit::Usage, "serve prints no events; its clients read them: leave --json out"));
     }
-    let token = token(args, env)?;
+    let chosen = chosen_token(args, env)?;
+    let is_chosen = chosen.is_some();
+    let token = chosen.map_or_else(|| made_up_token(args), Ok)?;
     // Whatever gave the token, nothing that an agent reads or writes may have it.
     let env = &env.with(TOKEN_VARIABLE, token.expose());
     let flags = flags(data_dir, &args.rules, &args.common);
@@ -82,7 +90,7 @@ pub(super) fn run(
     block_on(async {
         let store = SharedStore(store::open(&place)?);
         let mut stops = stop_wishes();
-        let listener = listen(args.address)?;
+        let listener = listen(args.address, &place)?;
         let address = listener.local_addr().unwrap_or(args.address);
         let agents = SessionAgents {
             flags,
@@ -110,7 +118,9 @@ pub(super) fn run(
             print_notice(&told);
         }
         let file = server_file(&place, address, &entry_key);
-        started(&StartedServer { address, entry: state.entry(), token: &token, workspace: &place.workspace })?;
+        let made_up = (!is_chosen).then_some(&token);
+        started(&StartedServer { address, entry: state.entry(), made_up, workspace: &place.workspace })?;
+        tokio::spawn(tell_demo(Arc::clone(&state)));
         let mut ending = stops.clone();
         tokio::spawn(async move {
             // A server that is about to end is found no more.
@@ -120,7 +130,9 @@ pub(super) fn run(
         let served =
             windlass_server::serve(listener, Arc::clone(&state), stops.clone(), args.service.times.drain_wait).await;
         served.map_err(|error| CommandError::new(Exit::Failed, format!("serving failed: {error}")))?;
-        print_notice("windlass: open runs are put down; they go on when the server starts again");
+        if state.has_open_runs() {
+            print_notice("windlass: open runs are put down; they go on when the server starts again");
+        }
         tokio::select! {
             () = state.end() => {}
             // Without the sender nobody can wish any more, and the end is awaited.
@@ -130,8 +142,21 @@ pub(super) fn run(
     })
 }
 
-/// Returns the token that lets callers in: the operator's, or one made up for this start.
-fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
+/// Says that no model is connected, where that is so.
+async fn tell_demo(state: Arc<HttpServer>) {
+    match state.plays_demo(session::OWNER).await {
+        Ok(false) => {}
+        Ok(true) => {
+            print_notice("windlass: no model is connected: the page plays a demo, and says how to connect one");
+        }
+        Err(error) => {
+            print_notice(&format!("windlass: no message can be answered: {}", CommandError::from(error).message));
+        }
+    }
+}
+
+/// Returns the operator's token that lets callers in, if there is one.
+fn chosen_token(args: &ServeArgs, env: &Env) -> Result<Option<AccessToken>, CommandError> {
     let (chosen, origin) = match (&args.token_file, env.raw(TOKEN_VARIABLE)) {
         (Some(file), _) => {
             let text = fs::read_to_string(file)
@@ -141,20 +166,25 @@ fn token(args: &ServeArgs, env: &Env) -> Result<AccessToken, CommandError> {
         (None, Some(text)) => (Some(text.to_string_lossy().into_owned()), TOKEN_VARIABLE.to_owned()),
         (None, None) => (None, String::new()),
     };
-    match chosen {
-        Some(text) => AccessToken::chosen(&text).map_err(|error| {
+    let checked = chosen.map(|text| {
+        AccessToken::chosen(&text).map_err(|error| {
             let text = format!("{origin}: {error}; `openssl rand -hex 32` makes a good one");
             CommandError::new(Exit::Usage, text)
-        }),
-        None if args.address.ip().is_loopback() => random_token(),
-        None => {
-            let text = format!(
-                "{} can be reached from other machines: give a token with --token-file or {TOKEN_VARIABLE}",
-                args.address
-            );
-            Err(CommandError::new(Exit::Usage, text))
-        }
+        })
+    });
+    checked.transpose()
+}
+
+/// Makes up a token for this start, where only this machine can reach the server.
+fn made_up_token(args: &ServeArgs) -> Result<AccessToken, CommandError> {
+    if args.address.ip().is_loopback() {
+        return random_token();
     }
+    let text = format!(
+        "{} can be reached from other machines: give a token with --token-file or {TOKEN_VARIABLE}",
+        args.address
+    );
+    Err(CommandError::new(Exit::Usage, text))
 }
 
 fn random_token() -> Result<AccessToken, CommandError> {
@@ -187,11 +217,21 @@ fn most_connections() -> usize {
     usize::try_from(files.saturating_sub(OTHER_FILES).max(files / 2)).unwrap_or(usize::MAX)
 }
 
-fn listen(address: SocketAddr) -> Result<TcpListener, CommandError> {
-    listen_at(address).map_err(|error| {
-        let text = format!("{address} can't be listened at: {error}; choose another with --address");
-        CommandError::new(Exit::Usage, text)
-    })
+fn listen(address: SocketAddr, place: &PlaceSettings) -> Result<TcpListener, CommandError> {
+    listen_at(address).map_err(|error| CommandError::new(Exit::Usage, no_listener(address, place, &error)))
+}
+
+/// Says why the server can't listen there.
+fn no_listener(address: SocketAddr, place: &PlaceSettings, error: &std::io::Error) -> String {
+    if error.kind() != std::io::ErrorKind::AddrInUse {
+        return format!("{address} can't be listened at: {error}; choose another with --address");
+    }
+    match RunningServer::find(&place.data_dir.value) {
+        Ok(Some(server)) if server.address == address => {
+            format!("a server of this data folder runs at {address} already: `windlass open` shows its page")
+        }
+        Ok(_) | Err(_) => format!("port {} is taken by another program; choose another with --address", address.port()),
+    }
 }
 
 fn listen_at(address: SocketAddr) -> std::io::Result<TcpListener> {

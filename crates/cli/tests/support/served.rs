@@ -73,6 +73,8 @@ pub(crate) struct Served {
     _stdout: BufReader<ChildStdout>,
     pub(crate) host: String,
     pub(crate) token: String,
+    /// The line with the address.
+    pub(crate) printed: String,
 }
 
 impl Drop for Served {
@@ -95,8 +97,13 @@ impl Served {
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a line");
         let address = line.trim().strip_prefix("Open http://").unwrap_or_else(|| panic!("{line:?}"));
-        let (host, token) = address.split_once("/?token=").expect("a token");
-        Self { child, host: host.to_owned(), token: token.to_owned(), _stdout: stdout }
+        // A token that the test chose is not printed.
+        let (host, token) = match address.split_once("/?token=") {
+            Some((host, token)) => (host, token.to_owned()),
+            None => (address.split('/').next().expect("a host"), chosen_token(command)),
+        };
+        let host = host.to_owned();
+        Self { child, host, token, printed: line, _stdout: stdout }
     }
 
     /// Sends a request with the token.
@@ -172,6 +179,20 @@ impl Served {
         lines.read_line(&mut status).expect("a status");
         assert!(status.contains(" 200 "), "{status}");
         EventStream { lines }
+    }
+}
+
+/// Returns the token that the command was given.
+fn chosen_token(command: &Command) -> String {
+    let words: Vec<_> = command.get_args().collect();
+    let file = words.iter().position(|word| *word == "--token-file").and_then(|place| words.get(place + 1));
+    match file {
+        Some(file) => std::fs::read_to_string(file).expect("a token").trim().to_owned(),
+        None => {
+            let value =
+                command.get_envs().find(|(name, _)| *name == "WINDLASS_SERVE_TOKEN").and_then(|(_, value)| value);
+            value.expect("a token").to_string_lossy().into_owned()
+        }
     }
 }
 

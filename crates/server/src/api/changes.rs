@@ -77,7 +77,7 @@ pub(crate) async fn fork(
     Body(place): Body<ForkPlace>,
 ) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let row = state.session(&caller, session).await?;
-    state.room_for_session(&caller).await?;
+    let _room = state.room_for_session(&caller).await?;
     let now = state.clock.now();
     let forked =
         fork_session(state.store().as_ref(), row.session, place.at.map(|RecordNumber(at)| at), &fresh_key(), now).await;

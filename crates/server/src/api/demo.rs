@@ -6,8 +6,6 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use windlass_setup::demo::{PROMPT, make_scratch};
-use windlass_setup::models::DEMO;
-use windlass_setup::session_agent::AgentPurpose;
 use windlass_vocab::MessageId;
 
 use super::sessions::{SessionSummary, fresh_suffix};
@@ -36,8 +34,8 @@ pub(crate) async fn play(
         let row = state.session(&caller, known).await?;
         return Ok(Json(SessionSummary::of(&state, row).await?));
     }
-    state.room_for_session(&caller).await?;
-    if state.agent(&caller, None, AgentPurpose::Say).await?.model.as_str() != DEMO {
+    let _room = state.room_for_session(&caller).await?;
+    if !state.plays_demo(&caller.user).await? {
         let error = ApiError::new(ErrorKind::Busy, "a model is connected, so the demo is not played");
         return Err(error.hint("make a session: that model answers there"));
     }

@@ -205,7 +205,7 @@ pub(crate) async fn create(
     Body(new): Body<NewSession>,
 ) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let title = new.title.as_deref().map(checked_title).transpose()?;
-    state.room_for_session(&caller).await?;
+    let _room = state.room_for_session(&caller).await?;
     let built = state.agent_in(&caller, new.folder.as_deref()).await?;
     let session = built.agent.open(&fresh_key()).await?;
     if let Some(title) = title {

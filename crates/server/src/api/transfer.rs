@@ -61,7 +61,7 @@ pub(crate) async fn import(
     SignedIn(caller): SignedIn,
     body: Bytes,
 ) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
-    state.room_for_session(&caller).await?;
+    let _room = state.room_for_session(&caller).await?;
     let workspace = state.folders.first().map(|folder| folder.display().to_string());
     let arrival = ImportOptions { owner: caller.user.clone(), key: Some(fresh_key()), workspace };
     let arrived = import_session(state.store().as_ref(), &mut BufReader::new(&*body), arrival, state.clock.now()).await;

@@ -29,6 +29,7 @@ use super::responses_request::no_such_response;
 use crate::access::Caller;
 use crate::error::{ApiError, ErrorKind};
 use crate::open_runs::RunPlace;
+use crate::places::TakenPlaces;
 use crate::state::HttpServer;
 
 /// How the keys of sessions begin that are made for a request.
@@ -89,7 +90,7 @@ pub(super) async fn begin(
 ) -> Result<ClientRun, OpenAiError> {
     let message_id = MessageId(fresh_key(&request));
     let chosen = choose(state, caller, &request, &message_id).await?;
-    let place = take_place(state, caller, &chosen).await?;
+    let (place, _room) = take_place(state, caller, &chosen).await?;
     let files = request.conversation.files(chosen.earlier_words()).await?;
     let words = SentMessage { text: request.conversation.message.text.clone(), files };
     // Before anything is stored: it fails where no model is configured.
@@ -129,14 +130,18 @@ pub(super) async fn begin(
 }
 
 /// Returns the place of the run, if the caller may have one more, and one more session where one is made.
-async fn take_place(state: &HttpServer, caller: &Caller, chosen: &ChosenSession) -> Result<RunPlace, ApiError> {
+async fn take_place(
+    state: &HttpServer,
+    caller: &Caller,
+    chosen: &ChosenSession,
+) -> Result<(RunPlace, Option<TakenPlaces>), ApiError> {
     chosen.row().map_or(Ok(()), |row| state.check_folder(row))?;
     match chosen {
-        ChosenSession::Named(row) => state.accept_work(caller, row.session),
+        ChosenSession::Named(row) => Ok((state.accept_work(caller, row.session)?, None)),
         ChosenSession::New { .. } | ChosenSession::NewNamed { .. } | ChosenSession::Fork { .. } => {
-            state.room_for_session(caller).await?;
+            let room = state.room_for_session(caller).await?;
             // A session that is made for the request has its id later: until then another one stands for it.
-            state.accept_work(caller, SessionId(Uuid::now_v7()))
+            Ok((state.accept_work(caller, SessionId(Uuid::now_v7()))?, room))
         }
     }
 }

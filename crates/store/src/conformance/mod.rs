@@ -110,6 +110,7 @@ pub async fn check_all(make: impl Fn() -> [Box<dyn Store>; 2]) -> Result<(), Not
         transfer::a_restored_journal_is_all_or_nothing(from, to);
         transfer::a_journal_goes_on_from_where_it_was_restored(store);
         transfer::a_journal_of_a_newer_version_is_not_added_to(from, to);
+        transfer::a_number_that_no_journal_reaches_is_refused(from, to);
         backwards::a_journal_is_read_from_its_end_in_whole_batches(store);
         backwards::every_record_is_met_once_from_the_end(store);
         charges::charges_are_a_fold_of_all_journals_from_a_time_on(store);

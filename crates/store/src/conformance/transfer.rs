@@ -154,3 +154,18 @@ pub(super) async fn a_journal_of_a_newer_version_is_not_added_to(
     same!(to.head(session(1)).await?, Head::default());
     Ok(())
 }
+
+// proves J10, X6: what follows an imported record has a number that fits
+pub(super) async fn a_number_that_no_journal_reaches_is_refused(
+    from: &Arc<dyn Store>,
+    to: &Arc<dyn Store>,
+) -> CheckResult {
+    for (n, record) in [(1, sample::lease((1 << 53) + 1)), (2, sample::run_started(u32::MAX))] {
+        let mut writer = open(from, n, &format!("notes-{n}")).await?;
+        append(from, &mut writer, batch([record])).await?;
+        let file = exported(from, session(n)).await?;
+        holds!(matches!(import(&**to, &file).await, Err(ImportError::Line { .. })));
+        same!(to.head(session(n)).await?, Head::default());
+    }
+    Ok(())
+}

@@ -81,6 +81,25 @@ fn another_address_than_loopback_needs_a_chosen_token() {
     assert!(short.stderr.contains("shorter than 16 characters"), "{}", short.stderr);
     std::fs::write(&file, "0123456789abcdef0123\n").expect("written");
     let served = Served::start(&bench, &["--token-file", &file.display().to_string()]);
-    assert_eq!(served.token, "0123456789abcdef0123");
+    assert_eq!(
+        served.printed,
+        format!("Open http://{}/ (it asks for the token)\n", served.host),
+        "logs keep what is printed"
+    );
     assert_eq!(served.get("/api/me").json()["user"], json!("local"));
+}
+
+// proves W3: whoever starts a second server is told where the first one is, or that the port is another program's
+#[test]
+fn a_port_that_is_taken_is_told_apart() {
+    let bench = Bench::new(Script::default());
+    let served = Served::start(&bench, &[]);
+    let again = bench.run(&["serve", "--address", &served.host]);
+    assert_eq!(again.code, 2, "{again:?}");
+    assert!(
+        again.stderr.contains("a server of this data folder runs at") && again.stderr.contains("`windlass open`"),
+        "{again:?}"
+    );
+    let elsewhere = Bench::new(Script::default()).run(&["serve", "--address", &served.host]);
+    assert!(elsewhere.stderr.contains("is taken by another program"), "{elsewhere:?}");
 }

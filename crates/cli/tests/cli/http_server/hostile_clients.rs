@@ -1,6 +1,6 @@
 //! Clients that mean harm, or are broken: each is answered or dropped, costs a bounded amount, and nobody else notices (W3).
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,26 @@ fn floods_and_slow_heads_are_cut_off() {
     assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
     assert!(!slow[0].contains(" 200 ") && !slow[2].contains(" 200 "), "{slow:?}");
     assert!(slow[1].starts_with("HTTP/1.1 408 ") && slow[1].contains("\"too_slow\""), "{slow:?}");
+}
+
+// proves W3: a client that asks and reads no answer gives its place back
+#[test]
+fn a_client_that_reads_no_answer_is_cut_off() {
+    let bench = Bench::new(Script::default());
+    let served = Served::start(&bench, &[]);
+    let asked = format!("GET /api/health HTTP/1.1\r\nhost: {}\r\n\r\n", served.host).repeat(1_000);
+    let mut stream = TcpStream::connect(&served.host).expect("connected");
+    stream.set_write_timeout(Some(Duration::from_millis(500))).expect("a limit");
+    let began = Instant::now();
+    let cut_off = loop {
+        match stream.write(asked.as_bytes()) {
+            Ok(_) => {}
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error) => break error,
+        }
+        assert!(began.elapsed() < PATIENCE, "the server still waits");
+    };
+    assert!(matches!(cut_off.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{cut_off}");
 }
 
 // proves W3: every answer, errors too, keeps a browser from mischief, and nothing of the API is kept by one

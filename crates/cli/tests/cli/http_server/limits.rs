@@ -100,3 +100,20 @@ fn a_user_has_a_bounded_share_of_the_server() {
     served.send_as(&ann, "POST", &format!("/api/sessions/{first}/stop"), "");
     served.follow(&first, 0).records_to("RunEnded");
 }
+
+// proves W3: sessions that are made at the same time count, too
+#[test]
+fn as_many_sessions_as_allowed_are_made_at_once() {
+    let bench = Bench::new(Script::default());
+    let ann = bench.add_user("ann", &[]);
+    let served = Served::start(&bench, &["--max-user-sessions", "3"]);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let made: Vec<_> =
+            (0..20).map(|_| scope.spawn(|| served.send_as(&ann, "POST", "/api/sessions", "{}").status)).collect();
+        made.into_iter().map(|thread| thread.join().expect("an answer")).collect()
+    });
+    assert!(statuses.iter().all(|status| matches!(status, 201 | 429)), "{statuses:?}");
+    let listed = served.send_as(&ann, "GET", "/api/sessions", "").json();
+    let count = listed["sessions"].as_array().expect("sessions").len();
+    assert!((1..=3).contains(&count), "{statuses:?}");
+}
