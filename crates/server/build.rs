@@ -10,12 +10,13 @@ use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
     let web = Path::new("../../web").canonicalize()?;
-    for part in ["css", "js", "icon.svg", "index.html"] {
-        println!("cargo::rerun-if-changed={}", web.join(part).display());
-    }
     let mut files = Vec::new();
     collect(&web, &mut files)?;
     files.sort();
+    // New files are noticed by their folders.
+    for folder in ["css", "js"] {
+        println!("cargo::rerun-if-changed={}", web.join(folder).display());
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     let mut list = String::from("&[\n");
     for (number, path) in files.into_iter().enumerate() {
@@ -23,6 +24,7 @@ fn main() -> io::Result<()> {
         if name.starts_with("tests") {
             continue;
         }
+        println!("cargo::rerun-if-changed={}", path.display());
         let packed = out.join(format!("page_file_{number}.gz"));
         let mut gzip = GzEncoder::new(fs::File::create(&packed)?, Compression::best());
         gzip.write_all(&fs::read(&path)?)?;

@@ -24,6 +24,7 @@ mod form;
 mod hidden_line;
 mod init;
 mod interrupts;
+mod local_server;
 mod models;
 pub mod output;
 pub mod piped;

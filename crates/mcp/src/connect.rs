@@ -22,7 +22,7 @@ use crate::listing::{self, ToolListing};
 use crate::name::ServerName;
 use crate::notice::printable;
 use crate::options::McpOptions;
-use crate::stdio::{self, LineTransport, NoticeSink, ProcessEnd, ServerProgram, StartedProcess};
+use crate::stdio::{self, LineTransport, NoticeSink, ProcessEnd, ServerLog, ServerProgram, StartedProcess};
 
 /// Why a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +40,7 @@ pub(crate) struct ConnectAttempt<'a> {
     pub(crate) options: &'a McpOptions,
     pub(crate) clients: &'a HttpClients,
     pub(crate) tokens: Option<&'a ServerTokens>,
+    pub(crate) log: &'a ServerLog,
     /// The kind of handshake the server used last time.
     pub(crate) era: Option<Era>,
     pub(crate) publish: NoticeSink,
@@ -215,6 +216,7 @@ impl ConnectAttempt<'_> {
         let StartedProcess { process, input, output, last } = stdio::start(guard, program)
             .await
             .map_err(|error| ConnectError::Failed(format!("could not be started: {error}")))?;
+        self.log.begin(&last.words);
         let transport = LineTransport::new(output, input, self.options.message_limit, self.publish.clone());
         Ok((transport.of(process), last))
     }

@@ -82,11 +82,6 @@ impl ServerConnection {
         self.last.as_ref().map_or_else(|| "closed the connection".into(), |last| last.describe_end(""))
     }
 
-    /// The last lines of its standard error; none if it is no process of ours.
-    pub(crate) fn log_tail(&self) -> Vec<String> {
-        self.last.as_ref().map(|last| last.words.last_lines()).unwrap_or_default()
-    }
-
     /// Closes the connection: gracefully at first, and within a time limit.
     pub(crate) async fn close(&self) {
         if let Some(mut running) = self.running.lock().await.take() {

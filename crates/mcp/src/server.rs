@@ -26,6 +26,7 @@ use crate::name::ServerName;
 use crate::notice::{Notice, NoticeKind, SAMPLE, WANTS_LOGIN, printable};
 use crate::options::McpOptions;
 use crate::state::{ConnectionState, ServerState, UnofferedTool};
+use crate::stdio::ServerLog;
 use crate::tool::McpTool;
 
 /// A server.
@@ -35,6 +36,7 @@ pub(crate) struct Server {
     pub(crate) options: Arc<McpOptions>,
     clients: Arc<HttpClients>,
     tokens: Option<ServerTokens>,
+    log: ServerLog,
     inner: Mutex<ServerParts>,
     /// Held from reading the memory to saving it, so that no update is lost. Locked before `inner`.
     remembering: Mutex<()>,
@@ -117,6 +119,7 @@ impl Server {
             options: Arc::clone(options),
             clients: Arc::clone(clients),
             tokens,
+            log: ServerLog::default(),
             inner: Mutex::new(inner),
             remembering: Mutex::default(),
             changed: watch::Sender::new(()),
@@ -288,7 +291,8 @@ impl Server {
         };
         let connection = inner.phase.connection();
         let known = ServerState::new(&self.name, state, connection, &inner.memory, &inner.tools);
-        ServerState { left_out: inner.left_out.clone(), last_error: inner.last_error.clone(), ..known }
+        let (left_out, last_error) = (inner.left_out.clone(), inner.last_error.clone());
+        ServerState { left_out, last_error, log_tail: self.log.last_lines(), ..known }
     }
 
     /// Accepts the server's tools as they are now.

@@ -101,7 +101,7 @@ impl ServerState {
                 .collect(),
             left_out: Vec::new(),
             last_error: None,
-            log_tail: connection.map(ServerConnection::log_tail).unwrap_or_default(),
+            log_tail: Vec::new(),
         }
     }
 }

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
-use futures_util::{FutureExt as _, StreamExt as _, stream};
+use futures_util::{FutureExt as _, stream};
 use serde::Deserialize;
 use tokio::time::timeout;
 use windlass_runtime::{Follow, FollowedEvent};
@@ -86,9 +86,7 @@ pub(crate) async fn events(
         _open: state.metrics.stream_opened(),
         state: Arc::clone(&state),
     };
-    let removed = state.access.removed(&caller);
-    let body = Body::from_stream(stream::unfold(follower, Follower::next).take_until(Box::pin(removed)));
-    Ok((EVENT_STREAM, body).into_response())
+    Ok((EVENT_STREAM, Body::from_stream(stream::unfold(follower, Follower::next))).into_response())
 }
 
 /// Returns the last record that a reconnecting client has; a browser sends its own header, which wins over the address.

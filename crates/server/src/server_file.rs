@@ -66,6 +66,12 @@ impl RunningServer {
         Err(io::Error::new(io::ErrorKind::InvalidData, format!("{} can't be read", path.display())))
     }
 
+    /// Returns the address of its page.
+    #[must_use]
+    pub fn page(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
     /// Returns the key by which the server gives out entry codes.
     #[must_use]
     pub fn entry_key(&self) -> &str {

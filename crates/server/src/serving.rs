@@ -30,6 +30,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(metrics::metrics))
         .routes(routes!(login::login))
         .routes(routes!(entry::issue))
+        .routes(routes!(entry::issue_token))
         .routes(routes!(me::me))
         .routes(routes!(usage::usage))
         .routes(routes!(settings::models))

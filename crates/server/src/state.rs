@@ -190,6 +190,11 @@ impl HttpServer {
         }
     }
 
+    /// Builds the agent that new sessions of the caller would have, to show how it is set up. That works to the end.
+    pub(crate) async fn shown_agent(&self, caller: &Caller) -> Result<SessionAgent, ApiError> {
+        Ok(self.agents.agent(page_request(caller, None, AgentPurpose::Say)).await?)
+    }
+
     /// Builds the agent of a session, or of a new one, for a person at the page.
     pub(crate) async fn agent(
         &self,

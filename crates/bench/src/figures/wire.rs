@@ -34,8 +34,8 @@ async fn compared(setup: &Setup, delivery: Delivery) -> Result<FloorComparison> 
     let model = BenchServer::start(&setup.programs, behaviour)?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
     let server = ServedWindlass::start(&setup.programs, model.base_url(), dir.path())?;
-    let floor = WireClient::new(model.base_url(), "none", delivery)?;
-    let ours = WireClient::new(&server.openai_url(), server.token(), delivery)?;
+    let floor = WireClient::new(model.base_url(), "none", "scripted", delivery)?;
+    let ours = WireClient::new(&server.openai_url(), server.token(), "windlass", delivery)?;
     compare(setup.rounds(25), async |_| floor.requests().await, async |_| ours.requests().await).await
 }
 
@@ -48,14 +48,14 @@ struct WireClient {
 }
 
 impl WireClient {
-    fn new(base_url: &str, key: &str, delivery: Delivery) -> Result<Self> {
+    fn new(base_url: &str, key: &str, model: &str, delivery: Delivery) -> Result<Self> {
         let stream = delivery == Delivery::Streamed;
         let messages = json!([{ "role": "user", "content": "Haul." }]);
         Ok(Self {
             client: plain_client()?,
             url: format!("{base_url}/chat/completions"),
             key: key.to_owned(),
-            body: json!({ "model": "scripted", "stream": stream, "messages": messages }),
+            body: json!({ "model": model, "stream": stream, "messages": messages }),
         })
     }
 

@@ -6,22 +6,24 @@ use clap::Args;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  windlass attach http://127.0.0.1:7700 --token-file token
-  windlass attach https://agents.example.org --session notes
+  windlass attach                          the server of this machine and data folder
+  windlass attach --session notes
+  windlass attach https://agents.example.org --token-file token
   windlass attach https://agents.example.org --list
   git diff | windlass attach https://agents.example.org > review.md
 
-The address is the one that `windlass serve` prints. Without its token, the token is read from
---token-file, from WINDLASS_TOKEN, or asked for: other users of this machine can read what stands
+The address is the one that `windlass serve` prints; for a server of your own, on this machine, it
+and its token are found. Without its token, the token is read from --token-file, from
+WINDLASS_TOKEN, or asked for: other users of this machine can read what stands
 on a command line. Rules, tools, models and folders are the server's. What is piped in is one
 message, and its answer alone is printed; the exit codes are those of `windlass run`.";
 
 // `windlass attach`.
 #[derive(Clone, Debug, Args)]
 pub struct AttachArgs {
-    /// The address of the server
+    /// The address of the server [default: the one that runs for this data folder]
     #[arg(value_name = "URL")]
-    pub url: String,
+    pub url: Option<String>,
     /// The session, by its key or id [default: a new one]
     #[arg(long, value_name = "KEY", value_parser = super::name)]
     pub session: Option<String>,

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, Command, FromArgMatches as _};
 
 use super::common::{CommonFlags, RuleFlags};
 use super::deadline;
@@ -49,7 +49,7 @@ pub struct ServeArgs {
 }
 
 // Flags of `windlass serve` and `windlass open`.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, PartialEq, Args)]
 pub struct ServiceFlags {
     /// What users and strangers may take.
     #[command(flatten)]
@@ -59,8 +59,16 @@ pub struct ServiceFlags {
     pub times: TimeFlags,
 }
 
+impl ServiceFlags {
+    /// Whether none of them was given another value than its default.
+    pub(crate) fn are_usual(&self) -> bool {
+        let matches = Self::augment_args(Command::new("serve")).try_get_matches_from(["serve"]);
+        matches.and_then(|matches| Self::from_arg_matches(&matches)).is_ok_and(|usual| usual == *self)
+    }
+}
+
 // Of ServiceFlags.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, PartialEq, Args)]
 pub struct TimeFlags {
     /// How long calls that are under way may take to finish when the server ends
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = deadline::parse)]
@@ -74,7 +82,7 @@ pub struct TimeFlags {
 }
 
 // Of ServiceFlags.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, PartialEq, Args)]
 #[command(next_help_heading = "Limits (those of users are not yours)")]
 pub struct LimitFlags {
     /// The largest body of a request, in MiB

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 
 use super::common::{CommonFlags, RuleFlags};
-use super::http_serve::{ServeArgs, ServiceFlags};
+use super::http_serve::ServiceFlags;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -16,9 +16,6 @@ Examples:
 Where a server of this data folder runs, its page is opened. Otherwise one is started here, and
 Ctrl-C ends it. Over ssh, or without a display, the address is printed; $BROWSER names another
 program to open it with.";
-
-/// Where a server listens that nobody gave an address.
-const USUAL: &str = "127.0.0.1:7700";
 
 // `windlass open`.
 #[derive(Clone, Debug, Args)]
@@ -42,21 +39,4 @@ pub struct OpenArgs {
     /// Flags shared by several commands.
     #[command(flatten)]
     pub common: CommonFlags,
-}
-
-impl OpenArgs {
-    /// Returns the arguments of the server to start. The usual port is kept where it is free: a browser keeps what it
-    /// knows of a page by its address.
-    pub(crate) fn server(&self) -> ServeArgs {
-        let usual = || USUAL.parse().ok().filter(|usual| std::net::TcpListener::bind::<SocketAddr>(*usual).is_ok());
-        ServeArgs {
-            address: self.address.or_else(usual).unwrap_or_else(|| (std::net::Ipv4Addr::LOCALHOST, 0).into()),
-            token_file: None,
-            host_name: Vec::new(),
-            folder: Vec::new(),
-            service: self.service.clone(),
-            rules: self.rules.clone(),
-            common: self.common.clone(),
-        }
-    }
 }

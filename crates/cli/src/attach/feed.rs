@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -127,7 +127,7 @@ impl FeedReader {
     async fn read(mut self) {
         let (mut contact, mut pause) = (Contact::Kept, FIRST_PAUSE);
         loop {
-            let before = self.after;
+            let (before, began) = (self.after, Instant::now());
             let reason = match self.connection(&mut contact).await {
                 EventsEnd::Lost(reason) => reason,
                 EventsEnd::Refused(error) => {
@@ -139,12 +139,12 @@ impl FeedReader {
             if contact == Contact::Kept {
                 contact = Contact::Lost;
                 self.withdraw_reply();
-                pause = FIRST_PAUSE;
                 if self.pass_on(FeedItem::Lost(reason)).is_err() {
                     return;
                 }
             }
-            if self.after > before {
+            // A server that answers and breaks off at once, again and again, is left alone for longer and longer.
+            if self.after > before || began.elapsed() > LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
             }
             tokio::time::sleep(pause).await;

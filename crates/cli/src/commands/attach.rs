@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use windlass_server::RunningServer;
 use windlass_setup::secrets::{KnownSecret, known_secrets, scrubber};
 use windlass_setup::settings::{Env, Flags, PlaceSettings};
 
@@ -16,6 +17,7 @@ use crate::attach::{
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::interrupts::{self, OnInterrupt};
+use crate::local_server::{find_server, terminal_token};
 use crate::output::harmless_line;
 use crate::piped::{self, StdinWait};
 use crate::prompt::{self, StdinKind};
@@ -27,15 +29,25 @@ use crate::{chat, hidden_line};
 const TOKEN_VARIABLE: &str = "WINDLASS_TOKEN";
 
 pub(super) fn attach(data_dir: Option<PathBuf>, args: &AttachArgs, env: Env) -> CommandResult {
-    let usage = |text: &str| CommandError::new(Exit::Usage, text);
-    let address = RemoteAddress::read(&args.url).map_err(usage)?;
+    let place =
+        prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
+    let own = match &args.url {
+        None => find_server(&place)?,
+        // Whatever is wrong here is no matter of that server.
+        Some(_) => find_server(&place).ok().flatten(),
+    };
+    let address = address(args, own.as_ref())?;
+    let own = own.filter(|server| address.base.as_str() == server.page());
     let look = if args.json || args.list { None } else { chat::look(&env) };
     let message = match look {
         Some(_) => None,
         None if args.list => None,
         None => Some(message()?),
     };
-    let GivenToken(token) = token(args, &address, &env)?;
+    let token = match own {
+        Some(server) if address.token.is_none() && args.token_file.is_none() => own_token(&server)?,
+        _ => token(args, &address, &env)?,
+    };
     if address.transport() == Transport::Open {
         print_notice(&format!(
             "windlass: {} is reached without encryption: whoever is on the way can read the token and the conversation; \
@@ -43,8 +55,6 @@ pub(super) fn attach(data_dir: Option<PathBuf>, args: &AttachArgs, env: Env) -> 
             address.base
         ));
     }
-    let place =
-        prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
     let local = local_place(place, env, &token)?;
     let _interrupts = interrupts::set_action(OnInterrupt::Exit);
     block_on(async {
@@ -88,8 +98,29 @@ fn message() -> Result<String, CommandError> {
     }
 }
 
+/// Returns the address of the server: the one that was given, or that of the server of this data folder.
+fn address(args: &AttachArgs, own: Option<&RunningServer>) -> Result<RemoteAddress, CommandError> {
+    let own = own.map(RunningServer::page);
+    let url = args.url.as_ref().or(own.as_ref()).ok_or_else(|| {
+        let text =
+            "no server of this data folder runs: start one with `windlass serve`, or give the address of another";
+        CommandError::new(Exit::Usage, text)
+    })?;
+    RemoteAddress::read(url).map_err(|error| CommandError::new(Exit::Usage, error))
+}
+
+/// Asks the server of this data folder for a token.
+fn own_token(server: &RunningServer) -> Result<String, CommandError> {
+    let mut token = String::new();
+    block_on(async {
+        token = terminal_token(server).await?;
+        Ok(Exit::Done)
+    })?;
+    Ok(token)
+}
+
 /// Returns the token: that of the address, of the file, of the environment, or what the person types.
-fn token(args: &AttachArgs, address: &RemoteAddress, env: &Env) -> Result<GivenToken, CommandError> {
+fn token(args: &AttachArgs, address: &RemoteAddress, env: &Env) -> Result<String, CommandError> {
     let given = match (&address.token, &args.token_file, env.raw(TOKEN_VARIABLE)) {
         (Some(GivenToken(token)), ..) => Some(token.clone()),
         (None, Some(file), _) => {
@@ -103,7 +134,7 @@ fn token(args: &AttachArgs, address: &RemoteAddress, env: &Env) -> Result<GivenT
         }
     };
     let given = given.filter(|token| !token.is_empty());
-    given.map(GivenToken).ok_or_else(|| {
+    given.ok_or_else(|| {
         let text = format!(
             "{} needs a token: give the address as `windlass serve` printed it, or --token-file, or {TOKEN_VARIABLE}",
             address.base

@@ -3,11 +3,10 @@
 //! The address that a browser gets has an entry code in place of the token: the command line of a process can be read by
 //! others, and the code counts once.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 
-use serde::{Deserialize, Serialize};
 use windlass_server::RunningServer;
 use windlass_server::access::EntryPurpose;
 use windlass_setup::settings::{Env, PlaceSettings};
@@ -16,12 +15,15 @@ use super::block_on::block_on;
 use super::readable_store::open_to_show;
 use super::serve::{self, StartedServer};
 use super::{prepared_run, session};
-use crate::args::{CommonFlags, OpenArgs, RuleFlags, flags};
+use crate::args::{CommonFlags, OpenArgs, RuleFlags, ServeArgs, flags};
 use crate::browser::{self, BrowserChoice};
 use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
-use crate::remote_server::RemoteClient;
+use crate::local_server::{browser_code, find_server};
 use crate::streams::{print, print_notice};
+
+/// Where a server listens that nobody gave an address.
+const USUAL_PORT: u16 = 7700;
 
 pub(super) fn open(data_dir: Option<PathBuf>, args: &OpenArgs, env: &Env) -> CommandResult {
     if args.common.json {
@@ -31,22 +33,40 @@ pub(super) fn open(data_dir: Option<PathBuf>, args: &OpenArgs, env: &Env) -> Com
     let place = prepared_run::place(&prepared_run::gather_unasked(all, env.clone())?)?;
     let route = route(&place, args.key.as_deref())?;
     let browser = if args.no_browser { BrowserChoice::None } else { BrowserChoice::of(env) };
-    let running = RunningServer::find(&place.data_dir.value).map_err(|error| {
-        let text = format!("whether a server runs can't be told: {error}; --data-dir names another data folder");
-        CommandError::new(Exit::Failed, text)
-    })?;
-    match running {
+    match find_server(&place)? {
         Some(server) => {
-            let unused = RuleFlags::default() != args.rules || !is_plain(&args.common) || args.address.is_some();
-            if unused {
+            let is_of_start = RuleFlags::default() != args.rules
+                || !is_plain(&args.common)
+                || !args.service.are_usual()
+                || args.address.is_some();
+            if is_of_start {
                 print_notice(
                     "windlass: a server runs already, with its own settings; yours are for one that is started",
                 );
             }
             block_on(show_running(&server, &browser, &route))
         }
-        None => serve::run(data_dir, &args.server(), env, |started| show_started(started, &browser, &route)),
+        None => serve::run(data_dir, &server(args), env, |started| show_started(started, &browser, &route)),
     }
+}
+
+/// Returns the arguments of the server to start.
+fn server(args: &OpenArgs) -> ServeArgs {
+    ServeArgs {
+        address: args.address.unwrap_or_else(free_address),
+        token_file: None,
+        host_name: Vec::new(),
+        folder: Vec::new(),
+        service: args.service.clone(),
+        rules: args.rules.clone(),
+        common: args.common.clone(),
+    }
+}
+
+/// Returns the usual address where its port is free: a browser keeps what it knows of a page by its address.
+fn free_address() -> SocketAddr {
+    let usual = (Ipv4Addr::LOCALHOST, USUAL_PORT).into();
+    if TcpListener::bind::<SocketAddr>(usual).is_ok() { usual } else { (Ipv4Addr::LOCALHOST, 0).into() }
 }
 
 /// Whether only flags are given that say which folder is meant.
@@ -69,15 +89,12 @@ fn route(place: &PlaceSettings, key: Option<&str>) -> Result<String, CommandErro
 
 /// Lets a browser into a server that runs.
 async fn show_running(server: &RunningServer, browser: &BrowserChoice, route: &str) -> CommandResult {
-    let base = format!("http://{}/", server.address);
+    let base = server.page();
     let purpose = match browser {
         BrowserChoice::Programs(_) => EntryPurpose::Browser,
         BrowserChoice::Remote { .. } | BrowserChoice::None => EntryPurpose::Person,
     };
-    let entry = ask_for_code(&base, server, purpose).await.map_err(|error| {
-        let process = server.process;
-        CommandError { message: format!("the server of process {process}: {}", error.message), ..error }
-    })?;
+    let entry = browser_code(server, purpose).await?;
     let address = format!("{base}?code={}{route}", entry.code);
     match browser {
         BrowserChoice::Programs(programs) => {
@@ -95,27 +112,6 @@ async fn show_running(server: &RunningServer, browser: &BrowserChoice, route: &s
         }
     }
     Ok(Exit::Done)
-}
-
-#[derive(Serialize)]
-struct CodeRequest {
-    purpose: &'static str,
-}
-
-#[derive(Deserialize)]
-struct CodeReply {
-    code: String,
-    seconds: u64,
-}
-
-async fn ask_for_code(base: &str, server: &RunningServer, purpose: EntryPurpose) -> Result<CodeReply, CommandError> {
-    let base = base.parse().map_err(|error| CommandError::new(Exit::Failed, format!("{base}: {error}")))?;
-    let client = RemoteClient::new(base, server.entry_key().to_owned())?;
-    let purpose = match purpose {
-        EntryPurpose::Browser => "browser",
-        EntryPurpose::Person => "person",
-    };
-    Ok(client.post("api/entry", &CodeRequest { purpose }).await?)
 }
 
 /// Shows the page of the server that was started here.

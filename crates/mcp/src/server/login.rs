@@ -108,6 +108,7 @@ impl Server {
             options: &self.options,
             clients: &self.clients,
             tokens: self.tokens.as_ref(),
+            log: &self.log,
             era,
             publish: Arc::new(move |what| {
                 if let Some(server) = server.upgrade() {

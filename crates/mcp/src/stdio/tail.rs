@@ -1,5 +1,5 @@
 //! The end of a server's standard error. It is drained all the time, so that the server never blocks, and the last
-//! lines are kept for the message that says why the server failed.
+//! lines are kept for the message that says why the server failed, and more of them to be looked at.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +13,9 @@ use crate::notice::printable;
 
 /// How many bytes are kept.
 const KEPT: usize = 8 << 10;
-/// How many lines and characters per line are displayed.
-const LINES: usize = 4;
+/// How many lines are looked at, how many a message has, and how many characters a line.
+const LINES: usize = 20;
+const WORDS: usize = 4;
 const LINE: usize = 200;
 
 /// The end of what a server wrote to standard error. Cheap to clone.
@@ -58,7 +59,8 @@ impl StderrTail {
 
     /// The last lines joined into one, safe to display; empty if there were none.
     pub(crate) fn last_words(&self) -> String {
-        self.last_lines().join(" / ")
+        let lines = self.last_lines();
+        lines[lines.len().saturating_sub(WORDS)..].join(" / ")
     }
 
     /// The last lines, safe to display.
@@ -68,6 +70,22 @@ impl StderrTail {
         let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(LINES)..];
         last.iter().map(|line| printable(line, LINE)).collect()
+    }
+}
+
+/// What the newest process of a server wrote, whether it still runs or not.
+#[derive(Debug, Default)]
+pub(crate) struct ServerLog(Mutex<StderrTail>);
+
+impl ServerLog {
+    /// A process was started: its words count from now on.
+    pub(crate) fn begin(&self, words: &StderrTail) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = words.clone();
+    }
+
+    /// The last lines, safe to display; none if it is no process of ours.
+    pub(crate) fn last_lines(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).last_lines()
     }
 }
 

@@ -4,14 +4,15 @@
 //! code with it ([`BrowserEntry::issue`]). The browser opens the page with the code in its address, where the command line of
 //! a process may show it to others, and gets a page token for it ([`BrowserEntry::exchange`]), which becomes its cookie. A
 //! code that is shown twice was seen by somebody else: the page token it was exchanged for is withdrawn then, whoever has it.
+//! A terminal, whose requests nobody else sees, is given such a token at once ([`BrowserEntry::issue_token`]).
 //!
 //! Keys, codes and page tokens are kept as hashes and end with the process.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
+use tokio::sync::watch;
 
 use super::caller::Caller;
 use super::token::{AccessToken, TokenHash, TokenHolder};
@@ -45,7 +46,7 @@ impl EntryPurpose {
 pub struct BrowserEntry {
     /// Holds the entry key; its caller is who comes in.
     key: TokenHolder,
-    issued: Mutex<IssuedTokens>,
+    issued: watch::Sender<IssuedTokens>,
 }
 
 #[derive(Debug, Default)]
@@ -73,7 +74,7 @@ impl BrowserEntry {
     /// Returns the entry for those who have this key; they are the caller.
     #[must_use]
     pub fn new(key: &AccessToken, caller: Caller) -> Self {
-        Self { key: TokenHolder::new(key, caller), issued: Mutex::default() }
+        Self { key: TokenHolder::new(key, caller), issued: watch::Sender::default() }
     }
 
     /// Makes a code. The server itself may; whoever asks from outside shows the key first ([`Self::has_key`]).
@@ -84,10 +85,23 @@ impl BrowserEntry {
     fn issue_at(&self, purpose: EntryPurpose, now: Instant) -> Result<AccessToken, getrandom::Error> {
         let code = AccessToken::random()?;
         let holder = TokenHolder::new(&code, self.key.caller.clone());
-        let mut issued = self.issued();
-        issued.codes.retain(|code| code.until > now);
-        push(&mut issued.codes, MOST_CODES, IssuedCode { code: holder, until: now + purpose.lifetime(), used: None });
+        self.issued.send_modify(|issued| {
+            issued.codes.retain(|code| code.until > now);
+            push(
+                &mut issued.codes,
+                MOST_CODES,
+                IssuedCode { code: holder, until: now + purpose.lifetime(), used: None },
+            );
+        });
         Ok(code)
+    }
+
+    /// Makes a page token without a code, for a terminal of whoever showed the key ([`Self::has_key`]).
+    pub(crate) fn issue_token(&self) -> Result<AccessToken, getrandom::Error> {
+        let token = AccessToken::random()?;
+        let holder = TokenHolder::new(&token, self.key.caller.clone());
+        self.issued.send_modify(|issued| issued.keep(holder));
+        Ok(token)
     }
 
     /// Whether this is the entry key.
@@ -102,28 +116,48 @@ impl BrowserEntry {
 
     fn exchange_at(&self, code: &str, now: Instant) -> Option<AccessToken> {
         let (sent, token) = (TokenHash::of(code), AccessToken::random().ok()?);
-        let mut issued = self.issued();
-        let IssuedTokens { codes, pages, exchanges } = &mut *issued;
-        let found = codes.iter_mut().find(|issued| issued.code.has(&sent) && issued.until > now)?;
-        if let Some(before) = found.used {
-            pages.retain(|page| page.exchange != before);
-            return None;
-        }
-        *exchanges += 1;
-        found.used = Some(*exchanges);
         let holder = TokenHolder::new(&token, self.key.caller.clone());
-        push(pages, MOST_PAGES, PageToken { token: holder, exchange: *exchanges });
-        Some(token)
+        let mut is_new = false;
+        self.issued.send_modify(|issued| is_new = issued.exchange(&sent, now, holder));
+        is_new.then_some(token)
     }
 
     /// Returns whose page token this is.
     pub(super) fn holder_of(&self, sent: &TokenHash) -> Option<Caller> {
-        let issued = self.issued();
-        issued.pages.iter().rfind(|page| page.token.has(sent)).map(|page| page.token.caller.clone())
+        self.issued.borrow().page_holder(sent).map(|holder| holder.caller.clone())
     }
 
-    fn issued(&self) -> MutexGuard<'_, IssuedTokens> {
-        self.issued.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits until this page token is withdrawn. It lasts no longer than the server.
+    pub(super) fn withdrawn(&self, token: TokenHash) -> impl Future<Output = ()> + Send + 'static {
+        let mut issued = self.issued.subscribe();
+        async move {
+            // An error means that the server is gone.
+            let _ = issued.wait_for(|issued| issued.page_holder(&token).is_none()).await;
+        }
+    }
+}
+
+impl IssuedTokens {
+    /// Keeps the page token for the code, if it is shown for the first time and in time. Returns whether it was.
+    fn exchange(&mut self, code: &TokenHash, now: Instant, token: TokenHolder) -> bool {
+        let found = self.codes.iter_mut().find(|issued| issued.code.has(code) && issued.until > now);
+        let Some(found) = found else { return false };
+        if let Some(before) = found.used {
+            self.pages.retain(|page| page.exchange != before);
+            return false;
+        }
+        found.used = Some(self.exchanges + 1);
+        self.keep(token);
+        true
+    }
+
+    fn keep(&mut self, token: TokenHolder) {
+        self.exchanges += 1;
+        push(&mut self.pages, MOST_PAGES, PageToken { token, exchange: self.exchanges });
+    }
+
+    fn page_holder(&self, token: &TokenHash) -> Option<&TokenHolder> {
+        self.pages.iter().rfind(|page| page.token.has(token)).map(|page| &page.token)
     }
 }
 
@@ -137,6 +171,8 @@ fn push<T>(kept: &mut VecDeque<T>, most: usize, new: T) {
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
+
+    use futures_util::FutureExt as _;
 
     use super::{BrowserEntry, EntryPurpose, MOST_PAGES, TokenHash};
     use crate::access::caller::{Caller, CallerRole};
@@ -176,8 +212,20 @@ mod tests {
         let (seen, other) = (entry.issue(EntryPurpose::Browser).unwrap(), entry.issue(EntryPurpose::Browser).unwrap());
         let taken = entry.exchange(seen.expose()).expect("the first time");
         let kept = entry.exchange(other.expose()).expect("another code");
+        let mut withdrawn = Box::pin(entry.withdrawn(TokenHash::of(taken.expose())));
+        assert!((&mut withdrawn).now_or_never().is_none());
         assert!(entry.exchange(seen.expose()).is_none());
         assert!(!lets_in(&entry, &taken) && lets_in(&entry, &kept));
+        assert!(withdrawn.now_or_never().is_some(), "what they follow ends, too");
+        assert!(entry.withdrawn(TokenHash::of(kept.expose())).now_or_never().is_none());
+    }
+
+    // proves W3: a terminal needs no code
+    #[test]
+    fn a_terminals_token_lets_in_and_is_none_of_a_code() {
+        let (_, entry) = entry();
+        let token = entry.issue_token().unwrap();
+        assert!(lets_in(&entry, &token) && entry.exchange(token.expose()).is_none() && lets_in(&entry, &token));
     }
 
     // proves W3: whoever asks for ever costs a bounded amount of memory

@@ -21,11 +21,14 @@ mod users_file;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
+use axum::body::Body;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
 
 pub use self::caller::{Caller, CallerRole};
 pub use self::entry::{BrowserEntry, EntryPurpose};
@@ -116,14 +119,13 @@ impl Access {
         users
     }
 
-    /// Waits until a caller may not come in any more. The operator always may.
-    pub(crate) fn removed(&self, caller: &Caller) -> impl Future<Output = ()> + Send + 'static {
-        let removed = (*caller != self.operator.caller).then(|| self.users.removed(caller));
-        async move {
-            match removed {
-                Some(removed) => removed.await,
-                None => std::future::pending().await,
-            }
+    /// Waits until a token lets nobody in any more. The operator's always does.
+    fn withdrawn(&self, token: TokenHash) -> BoxFuture<'static, ()> {
+        let of_page = self.entry.as_ref().filter(|entry| entry.holder_of(&token).is_some());
+        match of_page {
+            _ if self.operator.has(&token) => Box::pin(std::future::pending()),
+            Some(entry) => Box::pin(entry.withdrawn(token)),
+            None => Box::pin(self.users.withdrawn(token)),
         }
     }
 
@@ -142,6 +144,7 @@ impl Access {
             None => (self.cookie.in_headers(headers), FromCookie::Yes),
         };
         let caller = token.map(|token| self.sign_in(address, token)).transpose()?.flatten();
+        let shown = token.map(TokenHash::of);
         match &caller {
             Some(Caller { user, role: CallerRole::User }) => self.requests.count_user(user)?,
             Some(Caller { role: CallerRole::Admin, .. }) => {}
@@ -149,6 +152,7 @@ impl Access {
             None => self.requests.count_stranger(address)?,
         }
         let is_stale = token.is_some() && from_cookie == FromCookie::Yes && caller.is_none();
+        let caller = caller.zip(shown);
         Ok(Admitted { caller, cookie: if is_stale { SentCookie::Stale } else { SentCookie::Fine } })
     }
 }
@@ -174,7 +178,7 @@ enum SentCookie {
 
 /// A request that may go on to its route.
 struct Admitted {
-    caller: Option<Caller>,
+    caller: Option<(Caller, TokenHash)>,
     cookie: SentCookie,
 }
 
@@ -203,20 +207,32 @@ pub(crate) async fn check(State(state): State<Arc<HttpServer>>, request: Request
 
 async fn answered(state: &HttpServer, request: Request, next: Next, admitted: Admitted) -> Response {
     let Admitted { caller, cookie } = admitted;
-    let (mut request, body) = match sent_body::read(&state.bodies, state.limits.body, caller.as_ref(), request).await {
+    let sender = caller.as_ref().map(|(caller, _)| caller);
+    let (mut request, body) = match sent_body::read(&state.bodies, state.limits.body, sender, request).await {
         Ok(read) => read,
         Err(refused) => return refused.into_response(),
     };
-    if let Some(caller) = caller {
+    let token = caller.map(|(caller, token)| {
         request.extensions_mut().insert(caller);
-    }
+        token
+    });
     let mut response = next.run(request).await;
     drop(body);
+    if let Some(token) = token.filter(|_| is_event_stream(&response)) {
+        let withdrawn = state.access.withdrawn(token);
+        response = response.map(|body| Body::from_stream(body.into_data_stream().take_until(withdrawn)));
+    }
     if cookie == SentCookie::Stale {
         // A sign-in has set another one.
         response.headers_mut().entry(header::SET_COOKIE).or_insert(state.access.cookie.gone());
     }
     response
+}
+
+/// Whether the response lasts: whoever's token is withdrawn gets no more of it.
+fn is_event_stream(response: &Response) -> bool {
+    let media_type = response.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    media_type.is_some_and(|value| value.starts_with("text/event-stream"))
 }
 
 /// No script, style or connection but the server's own; no page may frame it.
@@ -230,11 +246,13 @@ impl<S: Sync> FromRequestParts<S> for SignedIn {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
-        parts.extensions.get::<Caller>().cloned().map(Self).ok_or_else(|| {
-            ApiError::new(ErrorKind::Unauthorized, "this request has no valid token")
-                .hint("send `Authorization: Bearer TOKEN`, or open the address that `windlass serve` printed")
-        })
+        parts.extensions.get::<Caller>().cloned().map(Self).ok_or_else(no_token)
     }
+}
+
+fn no_token() -> ApiError {
+    ApiError::new(ErrorKind::Unauthorized, "this request has no valid token")
+        .hint("send `Authorization: Bearer TOKEN`, or open the address that `windlass serve` printed")
 }
 
 /// The address that a request comes from.

@@ -55,12 +55,12 @@ impl UserList {
         self.holders.borrow().iter().map(|holder| holder.caller.user.clone()).collect()
     }
 
-    /// Waits until a caller is no user any more, or another kind of one. It lasts no longer than the list.
-    pub(super) fn removed(&self, caller: &Caller) -> impl Future<Output = ()> + Send + 'static {
-        let (mut holders, caller) = (self.holders.subscribe(), caller.clone());
+    /// Waits until this token is no user's any more. It lasts no longer than the list.
+    pub(super) fn withdrawn(&self, token: TokenHash) -> impl Future<Output = ()> + Send + 'static {
+        let mut holders = self.holders.subscribe();
         async move {
             // An error means that the server is gone.
-            let _ = holders.wait_for(|holders| holders.iter().all(|holder| holder.caller != caller)).await;
+            let _ = holders.wait_for(|holders| !holders.iter().any(|holder| holder.has(&token))).await;
         }
     }
 
@@ -72,15 +72,19 @@ impl UserList {
         }
     }
 
-    /// Reads the file again if it has changed. A file that can't be read leaves the users as they were.
+    /// Reads the file again if it has changed. One that can't be read leaves the users as they were, and is tried again; a
+    /// damaged one is not, until it changes.
     fn refresh(&self) {
         let mut known = self.stamp.lock().unwrap_or_else(PoisonError::into_inner);
         let now = stamp(&self.path);
         if *known == now {
             return;
         }
-        *known = now;
-        match read_users(&self.path) {
+        let read = read_users(&self.path);
+        if !matches!(read, Err(UsersError::Disk { .. })) {
+            *known = now;
+        }
+        match read {
             Ok(users) => drop(self.holders.send_replace(holders(users))),
             Err(error) => tracing::error!(%error, "the users can't be read again"),
         }
@@ -124,15 +128,16 @@ mod tests {
         let caller = list.holder_of(&sent).unwrap();
         assert_eq!((caller.user.as_str(), caller.role), ("ann", CallerRole::User));
         assert_eq!(list.holder_of(&TokenHash::of("other")), None);
-        let mut removed = Box::pin(list.removed(&caller));
-        assert!((&mut removed).now_or_never().is_none());
+        let mut withdrawn = Box::pin(list.withdrawn(sent));
+        assert!((&mut withdrawn).now_or_never().is_none());
         std::fs::write(&path, "no users").unwrap();
         assert!(list.holder_of(&sent).is_some(), "a damaged file shuts nobody out");
         std::fs::remove_file(&path).unwrap();
         add_user(&path, "local", "ann", CallerRole::User, Timestamp(1)).unwrap();
         assert_eq!(list.holder_of(&sent), None, "a new token takes the place of the old one");
+        withdrawn.now_or_never().expect("the token is nobody's, though the user is there again");
         remove_user(&path, "ann").unwrap();
         list.refresh();
-        removed.now_or_never().unwrap();
+        assert!(list.names().is_empty());
     }
 }

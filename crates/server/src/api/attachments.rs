@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use windlass::door::read_attached;
 use windlass_vocab::AttachedFile;
 
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorKind};
 
 /// The most files of one message, and the longest name of one, in bytes.
 const MOST: usize = 20;
@@ -59,21 +59,23 @@ pub(crate) async fn attached(files: Vec<SentFile>) -> Result<Vec<AttachedFile>, 
         return Err(ApiError::bad_request(format!("a message has at most {MOST} files")));
     }
     let reading = tokio::task::spawn_blocking(move || files.iter().map(read).collect());
-    reading.await.map_err(|error| ApiError::bad_request(error.to_string()))?
+    reading.await.map_err(|error| unread(&error))?
 }
 
 fn read(file: &SentFile) -> Result<AttachedFile, ApiError> {
     let name = checked_name(&file.name)?;
     let content = STANDARD.decode(&file.data);
     let content = content.map_err(|error| ApiError::bad_request(format!("{name}: its data is not Base64: {error}")))?;
-    let unwritten = |error: std::io::Error| {
-        tracing::error!(%error, "an attached file can't be written");
-        ApiError::bad_request(format!("{name}: the server could not read it"))
-    };
-    let folder = tempfile::tempdir().map_err(unwritten)?;
+    let folder = tempfile::tempdir().map_err(|error| unread(&error))?;
     let path = folder.path().join(name);
-    fs::write(&path, content).map_err(unwritten)?;
+    fs::write(&path, content).map_err(|error| unread(&error))?;
     read_attached(&path).map_err(|error| ApiError::bad_request(format!("{name}: {error}")))
+}
+
+/// The server itself failed: what was sent is not at fault.
+fn unread(error: &dyn std::error::Error) -> ApiError {
+    tracing::error!(%error, "an attached file can't be read");
+    ApiError::new(ErrorKind::Internal, "the server could not read the attached files").hint("its log says why")
 }
 
 /// Returns the name if it is one of a file, and of nothing else.

@@ -78,7 +78,7 @@ pub(crate) async fn answer(
     let refused = |kind, message| Err(ApiError::new(kind, message));
     match delivered.unwrap_or(ControlOutcome::RunIsOver {}) {
         ControlOutcome::Answered {} | ControlOutcome::Stopped { .. } | ControlOutcome::Edited {} => {
-            let always = if is_always { Some(rules::keep(&state, &caller, &row, question).await?) } else { None };
+            let always = if is_always { Some(rules::keep(&state, &caller, &row, question).await) } else { None };
             Ok(Json(AnswerTaken { outcome: "answered", always }))
         }
         ControlOutcome::AlreadyAnswered {} => refused(ErrorKind::AlreadyAnswered, "this question was answered already"),

@@ -7,7 +7,6 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 use windlass_setup::models::DEMO;
-use windlass_setup::session_agent::AgentPurpose;
 
 use crate::access::{CallerRole, SignedIn};
 use crate::error::ApiError;
@@ -34,7 +33,7 @@ pub(crate) struct Me {
     responses((status = 200, description = "The caller", body = Me))
 )]
 pub(crate) async fn me(State(state): State<Arc<HttpServer>>, SignedIn(caller): SignedIn) -> Result<Json<Me>, ApiError> {
-    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let built = state.shown_agent(&caller).await?;
     let demo = built.model.as_str() == DEMO;
     Ok(Json(Me {
         admin: caller.role == CallerRole::Admin,

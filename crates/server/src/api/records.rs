@@ -21,13 +21,17 @@ use crate::state::HttpServer;
 const BATCHES: u32 = 100;
 const MOST_BATCHES: u32 = 1_000;
 
+/// A page gets no more batches once it has as many bytes, and so many are read at a time.
+const ENOUGH: usize = 4 * 1024 * 1024;
+const AT_ONCE: u32 = 50;
+
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordsQuery {
     /// The page ends before this record; absent means the newest.
     #[param(inline)]
     before: Option<RecordNumber>,
-    /// How many batches at most.
+    /// How many batches at most; a page has fewer if they are large.
     #[param(minimum = 0, maximum = 4_294_967_295_u32)]
     batches: Option<u32>,
 }
@@ -58,26 +62,44 @@ pub(crate) async fn records(
     let row = state.session(&caller, session).await?;
     let before = query.before.map_or(u64::MAX, |RecordNumber(before)| before);
     let batches = query.batches.unwrap_or(BATCHES).clamp(1, MOST_BATCHES);
-    let records = state.store().read_before(row.session, before, batches).await?;
-    // The HTML of a thousand long answers takes a while, which must not hold up other requests.
-    let made = tokio::task::spawn_blocking(move || page_of(&records)).await;
-    let body = made.map_err(std::io::Error::other).flatten().map_err(|error| {
-        tracing::error!(%error, "a page of records can't be made");
-        ApiError::new(ErrorKind::Internal, "the records can't be sent")
-    })?;
+    let body = page_before(&state, row.session, before, batches).await?;
     Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
 }
 
-/// Returns the page as it is sent.
-fn page_of(records: &[Envelope]) -> std::io::Result<String> {
-    let more = records.first().is_some_and(|first| first.seq > 1);
-    let mut body = String::from("{\"records\":[");
-    for (index, record) in records.iter().enumerate() {
-        if index > 0 {
-            body.push(',');
-        }
-        body.push_str(&with_html(&serde_json::to_string(record)?, record));
+/// Returns the page as it is sent: it is written from its end backwards, until it has enough.
+async fn page_before(
+    state: &HttpServer,
+    session: SessionId,
+    mut before: u64,
+    batches: u32,
+) -> Result<String, ApiError> {
+    let (mut parts, mut bytes, mut left) = (Vec::new(), 0, batches);
+    while left > 0 && bytes < ENOUGH && before > 1 {
+        let records = state.store().read_before(session, before, left.min(AT_ONCE)).await?;
+        let Some(first) = records.first() else { break };
+        (before, left) = (first.seq, left.saturating_sub(AT_ONCE));
+        // The HTML of long answers takes a while, which must not hold up other requests.
+        let written = tokio::task::spawn_blocking(move || written(&records)).await;
+        let part = written.map_err(std::io::Error::other).flatten().map_err(|error| {
+            tracing::error!(%error, "a page of records can't be made");
+            ApiError::new(ErrorKind::Internal, "the records can't be sent")
+        })?;
+        bytes += part.len();
+        parts.push(part);
     }
-    body.push_str(&format!("],\"more\":{more}}}"));
-    Ok(body)
+    parts.reverse();
+    let more = !parts.is_empty() && before > 1;
+    Ok(format!("{{\"records\":[{}],\"more\":{more}}}", parts.join(",")))
+}
+
+/// Returns the records as they are sent, with commas between them.
+fn written(records: &[Envelope]) -> std::io::Result<String> {
+    let mut text = String::new();
+    for record in records {
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.push_str(&with_html(&serde_json::to_string(record)?, record));
+    }
+    Ok(text)
 }

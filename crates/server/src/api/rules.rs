@@ -86,12 +86,21 @@ pub(crate) async fn forget(
 pub(crate) enum AlwaysOutcome {
     /// It holds in all sessions of the caller in this folder.
     Kept,
-    /// It holds for this session only: the session is somebody else's, its rule names a secret, or there are too many.
+    /// It holds for this session only: the session is somebody else's, its rule names a secret, there are too many, or it
+    /// could not be stored.
     SessionOnly,
 }
 
-/// Keeps the rule of a question that the caller has answered with "always": the very rule they were shown.
-pub(crate) async fn keep(
+/// Keeps the rule of a question that the caller has answered with "always": the very rule they were shown. The answer counts
+/// already, so a fault here is no fault of the request.
+pub(crate) async fn keep(state: &HttpServer, caller: &Caller, row: &SessionRow, question: QuestionId) -> AlwaysOutcome {
+    store(state, caller, row, question).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a rule can't be kept");
+        AlwaysOutcome::SessionOnly
+    })
+}
+
+async fn store(
     state: &HttpServer,
     caller: &Caller,
     row: &SessionRow,

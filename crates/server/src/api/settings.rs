@@ -12,12 +12,11 @@ use windlass_runtime::ModelHealth;
 use windlass_setup::agent::learned_chain;
 use windlass_setup::models::DEMO;
 use windlass_setup::models::questions::{ModelReach, reach};
-use windlass_setup::session_agent::AgentPurpose;
 use windlass_setup::settings::{SettingOrigin, Sourced};
 use windlass_tools::Rule;
 
 use super::Named;
-use crate::access::SignedIn;
+use crate::access::{Caller, CallerRole, SignedIn};
 use crate::error::{ApiError, ErrorKind};
 use crate::state::HttpServer;
 
@@ -69,7 +68,7 @@ pub(crate) async fn models(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
 ) -> Result<Json<ChainListing>, ApiError> {
-    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let built = state.shown_agent(&caller).await?;
     let mut chain = learned_chain(&built.setup, &built.model);
     // The demo model is what answers until there is one.
     chain.retain(|model| model.name.as_str() != DEMO);
@@ -113,7 +112,7 @@ pub(crate) struct ListedToolServer {
     /// Why it is not connected.
     #[schema(required)]
     reason: Option<String>,
-    /// The last lines that it wrote to standard error.
+    /// The last lines that it wrote to standard error, for an admin: they can be about anybody's calls.
     log_tail: Vec<String>,
 }
 
@@ -133,8 +132,8 @@ pub(crate) enum ServerWord {
     WaitingForConsent,
 }
 
-impl From<ServerState> for ListedToolServer {
-    fn from(server: ServerState) -> Self {
+impl ListedToolServer {
+    fn shown_to(caller: &Caller, server: ServerState) -> Self {
         let state = match server.state {
             ConnectionState::Disabled => ServerWord::Disabled,
             ConnectionState::Idle => ServerWord::Idle,
@@ -150,7 +149,7 @@ impl From<ServerState> for ListedToolServer {
             state,
             tools: server.tools.len(),
             reason: server.last_error,
-            log_tail: server.log_tail,
+            log_tail: if caller.role == CallerRole::Admin { server.log_tail } else { Vec::new() },
         }
     }
 }
@@ -166,7 +165,7 @@ pub(crate) async fn servers(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
 ) -> Result<Json<ToolServerListing>, ApiError> {
-    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let built = state.shown_agent(&caller).await?;
     let states = built.setup.servers.known().map(|servers| servers.states()).unwrap_or_default();
     let withheld = built.setup.servers.withheld().iter().map(|name| ListedToolServer {
         name: name.to_string(),
@@ -175,7 +174,8 @@ pub(crate) async fn servers(
         reason: None,
         log_tail: Vec::new(),
     });
-    Ok(Json(ToolServerListing { servers: states.into_iter().map(Into::into).chain(withheld).collect() }))
+    let listed = states.into_iter().map(|server| ListedToolServer::shown_to(&caller, server));
+    Ok(Json(ToolServerListing { servers: listed.chain(withheld).collect() }))
 }
 
 /// The tool server that the address names.
@@ -201,7 +201,7 @@ pub(crate) async fn retry_server(
     SignedIn(caller): SignedIn,
     Named(name): Named<String>,
 ) -> Result<Json<ListedToolServer>, ApiError> {
-    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let built = state.shown_agent(&caller).await?;
     let unknown = || {
         ApiError::new(ErrorKind::NotFound, "there is no such tool server")
             .hint("GET /api/servers lists those there are")
@@ -211,7 +211,7 @@ pub(crate) async fn retry_server(
     // Why it could not be connected is part of its state.
     let _ = servers.connect(&known.name).await;
     let now = servers.states().into_iter().find(|now| now.name == known.name).unwrap_or(known);
-    Ok(Json(now.into()))
+    Ok(Json(ListedToolServer::shown_to(&caller, now)))
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -241,7 +241,7 @@ pub(crate) async fn settings(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
 ) -> Result<Json<SettingsInUse>, ApiError> {
-    let built = state.agent(&caller, None, AgentPurpose::Say).await?;
+    let built = state.shown_agent(&caller).await?;
     let settings = &built.setup.settings;
     // What the caller allowed by their answers is listed by itself.
     let mut configured = settings.permissions.allow.clone();

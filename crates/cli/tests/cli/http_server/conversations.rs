@@ -43,6 +43,33 @@ fn a_conversation_is_sent_followed_and_followed_again_from_any_record() {
     assert_eq!(served.get("/api/sessions?search=nothing").json()["sessions"], json!([]));
 }
 
+// proves W3: a page of a journal has a bounded size, and those before it have the rest
+#[test]
+fn large_records_come_in_more_pages() {
+    let calls =
+        (0..40).map(|number| ScriptStep::call("write_file", json!({"path": number.to_string(), "content": ""})));
+    let bench = Bench::new(Script::of(calls.chain([ScriptStep::say("Done."), ScriptStep::say("Aye.")])));
+    let served = Served::start(&bench, &[]);
+    let session = served.new_session();
+    served.say(&session, "write");
+    let mut all = served.follow(&session, 0).records_to("RunEnded");
+    served.say(&session, &"long ".repeat(1_000_000));
+    all.extend(served.follow(&session, all.len() as u64).records_to("RunEnded"));
+    let (mut pages, mut read, mut path) = (0, Vec::new(), format!("/api/sessions/{session}/records?batches=1000"));
+    loop {
+        let page = served.get(&path).json();
+        let records = page["records"].as_array().expect("records");
+        assert!(records.len() < all.len(), "the whole journal is no page");
+        (pages, path) =
+            (pages + 1, format!("/api/sessions/{session}/records?batches=1000&before={}", records[0]["seq"]));
+        read.splice(0..0, records.iter().cloned());
+        if page["more"] == json!(false) {
+            break;
+        }
+    }
+    assert!(pages > 1 && seqs(&read) == seqs(&all), "{pages}");
+}
+
 // proves J6: a message that is sent again counts once
 #[test]
 fn a_message_with_the_same_key_is_taken_up_once() {

@@ -36,7 +36,9 @@ fn a_call_under_way_is_finished_and_the_run_goes_on_at_the_next_start() {
         assert_eq!((refused.status, refused.error().as_str()), (503, "draining"));
         assert!(refused.headers.contains("retry-after: "), "{refused:?}");
     }
-    assert_eq!(served.get("/api/sessions").status, 200, "what needs no session is still answered");
+    for path in ["/api/sessions", "/api/me", "/api/settings", "/api/models", "/api/servers"] {
+        assert_eq!(served.get(path).status, 200, "{path}: what needs no session is still answered");
+    }
     std::fs::write(bench.workspace().join("go"), "").expect("written");
     let mut seen: Vec<Value> = events.records_to("CallFinished");
     while let Some((id, event)) = events.next() {

@@ -72,13 +72,18 @@ fn a_running_server_is_opened_by_a_code_that_counts_once() {
     assert!(!fs::read_to_string(&file).expect("text").contains(&served.token), "the token is not written down");
     let opened = bench.run_with(&["open"], &browser.named());
     assert_eq!((opened.code, opened.stdout.as_str()), (0, ""), "{opened:?}");
+    assert!(!opened.stderr.contains("with its own settings"), "{opened:?}");
+    let ignored = bench.run(&["open", "--no-browser", "--max-runs", "7"]);
+    assert!(ignored.stderr.contains("with its own settings"), "{ignored:?}");
     let address = browser.address();
     assert!(address.contains("/?code=") && !address.contains(&served.token), "{address}");
     let first = cookie(&served, &address).expect("a cookie");
     assert!(lets_in(&served, &first));
     assert_eq!(cookie(&served, &address), None, "a code counts once");
     assert!(!lets_in(&served, &first), "whoever used a code that two have seen is let in no more");
-    assert_eq!(served.send("POST", "/api/entry", "{\"purpose\": \"browser\"}").error(), "unauthorized");
+    for (path, body) in [("/api/entry", "{\"purpose\": \"browser\"}"), ("/api/entry/token", "")] {
+        assert_eq!(served.send("POST", path, body).error(), "unauthorized", "the server's token is not the entry key");
+    }
 }
 
 // proves W3: a session can be named, and where no browser is opened the address alone is the output

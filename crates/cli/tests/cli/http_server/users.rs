@@ -70,6 +70,23 @@ fn a_removed_user_is_out_at_the_next_request() {
     assert!(!kept.contains(&again), "{kept}");
 }
 
+// proves W3: what a tool server writes can be about anybody's calls, so only an admin sees it
+#[test]
+fn the_log_of_a_tool_server_is_an_admins() {
+    let bench = Bench::new(Script::default());
+    let servers = bench.dir.path().join("servers.json");
+    let entry = json!({"mcpServers": {"jobs": {"command": "sh", "args": ["-c", "echo of a call >&2; exit 1"]}}});
+    std::fs::write(&servers, entry.to_string()).expect("written");
+    let token = bench.add_user("ann", &[]);
+    let served = Served::start(&bench, &["--mcp-config", &servers.display().to_string()]);
+    let own = served.send("POST", "/api/servers/jobs/retry", "").json();
+    assert_eq!((&own["state"], &own["log_tail"]), (&json!("failed"), &json!(["of a call"])), "{own}");
+    let of_user = served.send_as(&token, "POST", "/api/servers/jobs/retry", "").json();
+    assert_eq!((&of_user["state"], &of_user["log_tail"]), (&json!("failed"), &json!([])), "{of_user}");
+    let listed = served.send_as(&token, "GET", "/api/servers", "").json();
+    assert_eq!(listed["servers"][0]["log_tail"], json!([]), "{listed}");
+}
+
 // proves W3: a name that can't be a user's, or is one already, is refused with what to do
 #[test]
 fn an_odd_name_and_a_known_one_are_refused() {
