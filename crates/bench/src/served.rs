@@ -15,7 +15,7 @@ use crate::programs::Programs;
 const MOST_RUNS: &str = "1000";
 
 /// What ends a run in its events.
-const RUN_ENDED: &str = "\"kind\":\"run_ended\"";
+pub const RUN_ENDED: &str = "\"kind\":\"RunEnded\"";
 
 /// The server; it is killed when this is dropped.
 #[derive(Debug)]

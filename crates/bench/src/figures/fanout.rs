@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result};
 use super::setup::Setup;
 use crate::followers::{BareFanout, FollowTarget, Followers, recorded};
 use crate::pace::{FloorComparison, median};
-use crate::served::ServedWindlass;
+use crate::served::{RUN_ENDED, ServedWindlass};
 use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::{Measurement, readable};
 
@@ -81,7 +81,7 @@ async fn floor(program: &Path, events: &Path, gap: Duration) -> Result<(Duration
         host: server.host.clone(),
         path: "/".into(),
         header: String::new(),
-        last: "\"kind\":\"run_ended\"",
+        last: RUN_ENDED,
     };
     let followers = Followers::connect(&target, FOLLOWERS).await?;
     let begun = Instant::now();
