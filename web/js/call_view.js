@@ -123,7 +123,7 @@ function drawInside(call, diff) {
 		call.state === 'finished' && drawResult(call),
 		call.exit && h('p.tiny.muted', null, exitWords(call.exit)),
 		call.remedy && h('p.small', null, remedyWords(call.remedy)),
-		call.origin && h('p.tiny.muted', null, t('call.origin')),
+		outsideWords(call.origin),
 		undo &&
 			button(t('files.undo'), () => run('undo', call.id), {
 				kind: 'quiet',
@@ -131,6 +131,12 @@ function drawInside(call, diff) {
 				data: { key: `undo-${call.id}` },
 			}),
 	);
+}
+
+// Pages and tool servers are written by strangers; a file of the folder or a command's output need not be.
+function outsideWords(origin) {
+	if (!['page', 'server'].includes(origin?.kind)) return null;
+	return h('p.tiny.muted', null, t(`call.origin.${origin.kind}`, { name: visibleLine(origin.url ?? origin.server) }));
 }
 
 // What a person can change so that such a call runs.

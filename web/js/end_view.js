@@ -2,6 +2,7 @@
 
 import { button, h } from './dom.js';
 import { copyButton } from './copy.js';
+import { limitOfRow } from './limits.js';
 import { between, duration, money, tokens } from './format.js';
 import { page } from './page_state.js';
 import { prose } from './server_html.js';
@@ -20,7 +21,7 @@ export function changedPaths(changes) {
 
 export function drawEnd({ item, repeated, last, run: known }) {
 	const tone = BAD.includes(item.reason) ? '.danger' : GOOD.includes(item.reason) ? '' : '.warn';
-	const said = item.answer && !repeated && !item.failure;
+	const said = item.answer && !repeated && !item.failure && item.reason !== 'budget_spent';
 	return [
 		said && h('div.reply', null, prose(item.html, item.answer)),
 		h(
@@ -56,12 +57,27 @@ function figures(item, known) {
 }
 
 function why(item) {
-	const words =
-		item.failure?.message ??
-		(item.cutOff ? t('end.cut_off') : item.dropped > 0 ? t('end.dropped', { n: item.dropped }) : null);
-	if (!words) return null;
-	const what = item.reason === 'budget_spent' ? t('advice.budget') : item.failure && t(`advice.${item.failure.class}`);
-	return h('p.why', null, visibleLine(words), what && ' ', what && h('span.muted', null, what));
+	const { words, what } = reasonOf(item);
+	return words ? h('p.why', null, visibleLine(words), what && ' ', what && h('span.muted', null, what)) : null;
+}
+
+// Why it ended so, and what can be done about it. Pure.
+export function reasonOf(item) {
+	if (item.reason === 'budget_spent') return budgetWords(item.answer);
+	if (item.failure) return { words: item.failure.message, what: t(`advice.${item.failure.class}`) };
+	if (item.cutOff) return { words: t('end.cut_off') };
+	return { words: item.dropped > 0 ? t('end.dropped', { n: item.dropped }) : null };
+}
+
+const LIMIT = /^The limit (\w+) is ([^:]+): (.+?) spent(?:, and the next model call would need about (.+?) more)?\./;
+
+// What was spent, and of what: the answer of such a run names the limit as the configuration does.
+function budgetWords(answer) {
+	const [, row, allowed, spent, more] = LIMIT.exec(answer) ?? [];
+	const limit = limitOfRow(row);
+	if (!limit) return { words: answer, what: t('advice.budget') };
+	const words = [t('end.spent', { limit: t(`limit.${limit}`), spent, allowed }), more && t('end.spent.next', { more })];
+	return { words: words.filter(Boolean).join(' '), what: t('advice.budget.row', { row }) };
 }
 
 function changeWords(changes) {
@@ -86,7 +102,7 @@ function actions(item, last) {
 	return h(
 		'div.actions',
 		null,
-		last && BAD.includes(item.reason) && act(t('action.retry'), 'retry', 'retry'),
+		last && !GOOD.includes(item.reason) && act(t('action.retry'), 'retry', 'retry'),
 		act(t('action.fork'), 'fork', 'fork', item.seq),
 		last && changed && act(t('action.undo'), 'undo', 'undo'),
 		item.answer && copyButton(() => item.answer, t('action.copy')),

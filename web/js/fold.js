@@ -17,11 +17,12 @@
 //     calls    {run, turn, calls: [Call]}                      the calls of one turn
 //     line     {what, run, …}                                  something to be said in one sentence
 //     end      {run, reason, answer, html, failure, tools, turns, usage, cost, changes, cutOff, dropped}
-//   runs       [{run, startedAt, endedAt, reason, models, preset, attended, retryOf, limits, spentBefore, usage, cost, calls}]
+//   runs       [{run, startedAt, endedAt, reason, models, preset, attended, retryOf, tries, limits, spentBefore, usage, cost, calls}]
 //   openRun    number of the run that is open | null           called: it has made a call
 //   turn       null | {run, turn, mode, startedAt}             the turn whose reply is owed
 //   questions  the open ones: [{question, kind, preview, options, expires, default, elicitation, because, askedAt}]
-//   plan       null | [{step, status, file}]
+//   plan       null | [{step, status, file}]                   planRun: the run that made it
+//   children   {child: {step, session}} sessions that carry out steps of plans; either may not be known
 //   budget     null | what fills the context window (ContextBudget)
 //   files      [{path, change: created|changed|deleted, call}] in order
 //   live       null | {run, turn, attempt, text, thinking, thinkingNow, thinkingMs, calls, waiting, leftOut}
@@ -29,11 +30,13 @@
 //   lastReason how the last run ended | null
 //   loose      {call: fields of a call that was asked for in a page that is not loaded}
 //   undos      [{undo, of}] undos of undos in a page that is not loaded
+//   undoing    {undo: {paths, redo}} what each undo is about
 //   closed     [numbers of answered or withdrawn questions asked in a page that is not loaded]
 // }
 // Call = {id, name, tool, arguments, state: requested|asking|running|paused|finished, outcome, text, cut, exit, tookMs,
 //   requestedAt, startedAt, finishedAt, verdict, because, preview, effect, snapshot, repairs, remedy, images,
-//   answeredFrom, origin, settlement, changes, undone}; fields that are not known are absent.
+//   answeredFrom, origin, settlement, changes, changesAt, undone}; fields that are not known are absent. changesAt is the seq
+// of the record that names the changes.
 
 import { addCall, patchCall, callRecords } from './fold_calls.js';
 import { applyDelta, freshLive } from './fold_live.js';
@@ -51,6 +54,8 @@ export function emptyView() {
 		turn: null,
 		questions: [],
 		plan: null,
+		planRun: null,
+		children: {},
 		budget: null,
 		files: [],
 		live: null,
@@ -58,6 +63,7 @@ export function emptyView() {
 		lastReason: null,
 		loose: {},
 		undos: [],
+		undoing: {},
 		closed: [],
 	};
 }
@@ -130,6 +136,7 @@ export function emptyRun(run) {
 		preset: null,
 		attended: false,
 		retryOf: null,
+		tries: null,
 		limits: {},
 		spentBefore: {},
 		usage: noUsage(),
@@ -164,6 +171,10 @@ export function patchRun(view, number, change) {
 
 function spend(view, run, usage, cost) {
 	patchRun(view, run, (known) => ({ usage: addUsage(known.usage, usage), cost: addCost(known.cost, cost) }));
+}
+
+function noteChild(view, child, fields) {
+	view.children = { ...view.children, [child]: { ...view.children[child], ...fields } };
 }
 
 export function addItem(view, record, type, fields) {
@@ -228,6 +239,7 @@ const records = {
 			preset: body.policy?.preset ?? null,
 			attended: body.attendance === 'attended',
 			retryOf: body.retry_of ?? null,
+			tries: body.policy?.retry?.tries ?? null,
 			limits: limitsOf(body.policy ?? {}),
 			spentBefore: { day: body.spent_today, agent: body.spent_by_agent },
 		};
@@ -344,19 +356,23 @@ const records = {
 		addLine(view, record, 'withheld', { tool: body.tool, cause: body.cause });
 	},
 
-	PlanChanged(view, body) {
+	PlanChanged(view, body, record) {
 		view.plan = body.items.map((item) => ({ step: item.step, status: item.status, file: item.file ?? null }));
+		view.planRun = record.run ?? null;
 	},
 
 	ChildSpawned(view, body, record) {
+		noteChild(view, body.child, { step: body.step });
 		addLine(view, record, 'step_started', { child: body.child, step: body.step });
 	},
 
 	ChildReported(view, body, record) {
+		if (body.session) noteChild(view, body.child, { session: body.session });
 		spend(view, record.run, body.usage, body.spent?.cost || null);
 		for (const path of body.changed ?? []) view.files.push({ path, change: 'changed', call: body.child });
 		addLine(view, record, 'step_ended', {
 			child: body.child,
+			step: view.children[body.child]?.step ?? null,
 			session: body.session ?? null,
 			reason: body.reason,
 			answer: body.answer,
@@ -410,6 +426,10 @@ const records = {
 	},
 
 	Undone(view, body, record) {
-		addLine(view, record, 'undo', { undo: body.undo, leftAlone: body.left_alone ?? {} });
+		addLine(view, record, 'undo', {
+			undo: body.undo,
+			leftAlone: body.left_alone ?? {},
+			...(view.undoing[body.undo] ?? { paths: null, redo: false }),
+		});
 	},
 };

@@ -102,15 +102,18 @@ export const callRecords = {
 		if (view.live?.waiting?.call === body.call) view.live = { ...view.live, waiting: null };
 	},
 
-	FilesChanged(view, body) {
+	FilesChanged(view, body, record) {
 		const changes = Object.entries(body.changes ?? {}).map(([path, change]) => ({ path, change: changeKind(change) }));
-		if (changes.length > 0) patchCall(view, body.call, { changes });
+		if (changes.length > 0) patchCall(view, body.call, { changes, changesAt: record.seq });
 		// A folder is made for what lies in it, and has no diff.
 		const isFolder = ({ path }) => isFolderChange(body.changes[path]);
 		for (const change of changes) if (!isFolder(change)) view.files.push({ ...change, call: body.call });
 	},
 
 	UndoStarted(view, body) {
+		const changed = Object.entries(body.changes ?? {}).filter(([, change]) => !isFolderChange(change));
+		const paths = changed.map(([path]) => path);
+		view.undoing = { ...view.undoing, [body.undo]: { paths, redo: body.of.undo !== undefined } };
 		if (body.of.call) patchCall(view, body.of.call, { undone: true, undo: body.undo });
 		else undoUndo(view, { undo: body.undo, of: body.of.undo });
 	},

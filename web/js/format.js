@@ -2,15 +2,16 @@
 
 import { language, t } from './words.js';
 
+// 12 ms, 3.4 s, 25 s, 1 min 5 s, 2 h 3 min
 export function duration(ms) {
 	if (ms === null || ms === undefined || Number.isNaN(ms)) return '';
-	if (ms < 1000) return t('time.ms', { n: Math.max(0, Math.round(ms)) });
+	if (ms < 1000) return t('time.ms', { n: Math.max(1, Math.round(ms)) });
 	const seconds = ms / 1000;
 	if (seconds < 9.95) return t('time.s', { n: seconds.toFixed(1) });
 	if (seconds < 60) return t('time.s', { n: Math.round(seconds) });
 	const minutes = Math.floor(seconds / 60);
-	if (minutes < 60) return t('time.min', { n: minutes, s: String(Math.floor(seconds % 60)).padStart(2, '0') });
-	return t('time.h', { n: Math.floor(minutes / 60), m: String(minutes % 60).padStart(2, '0') });
+	if (minutes < 60) return t('time.min', { n: minutes, s: Math.floor(seconds % 60) });
+	return t('time.h', { n: Math.floor(minutes / 60), m: minutes % 60 });
 }
 
 export function between(from, to) {
@@ -19,6 +20,11 @@ export function between(from, to) {
 
 export function clock(at) {
 	return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+}
+
+// For what is due in a moment.
+export function clockSeconds(at) {
+	return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 }
 
 export function ago(at, now = Date.now()) {
@@ -41,11 +47,17 @@ export function tokens(n) {
 	return `${(n / 1e6).toFixed(1)}M`;
 }
 
+// What something cost; nothing where it cost nothing, or no price is known.
 export function money(nanos) {
-	if (nanos === null || nanos === undefined) return '';
+	if (!nanos) return '';
+	return nanos < 1e7 ? t('money.cents') : `$${(nanos / 1e9).toFixed(2)}`;
+}
+
+// A limit and what is spent of it, which may be less than a cent.
+function exactMoney(nanos) {
 	const dollars = nanos / 1e9;
-	if (dollars > 0 && dollars < 0.0001) return '< $0.0001';
-	return `$${dollars.toFixed(dollars < 0.1 ? 4 : 2)}`;
+	if (nanos === 0 || dollars >= 0.1) return `$${dollars.toFixed(2)}`;
+	return dollars < 0.0001 ? t('money.tiny') : `$${dollars.toFixed(4).replace(/0{1,2}$/, '')}`;
 }
 
 export function bytes(n) {
@@ -54,6 +66,6 @@ export function bytes(n) {
 }
 
 export function amount(unit, value) {
-	if (unit === 'cost') return money(value);
+	if (unit === 'cost') return exactMoney(value);
 	return unit === 'time' ? duration(value) : tokens(value);
 }

@@ -21,18 +21,35 @@ export function joinViews(older, newer) {
 		turn: newer.turn ?? (touched ? stillOwed(older.turn, newer) : older.turn),
 		questions: kept.concat(newer.questions),
 		plan: newer.plan ?? older.plan,
+		planRun: newer.plan ? newer.planRun : older.planRun,
+		children: joinChildren(older.children, newer.children),
 		budget: newer.budget ?? older.budget,
 		files: older.files.concat(newer.files),
 		lastReason: newer.lastReason ?? older.lastReason,
 		loose: older.loose,
 		undos: older.undos,
+		undoing: { ...older.undoing, ...newer.undoing },
 		closed: older.closed.concat(newer.closed.filter((one) => !older.questions.some((open) => open.question === one))),
 	};
 	for (const one of newer.undos) undoUndo(joined, one);
 	for (const [id, fields] of Object.entries(newer.loose)) patchCall(joined, id, fields);
-	for (const item of newer.items) joined.items.push(withTurnStart(item, older.turn));
+	for (const item of newer.items) joined.items.push(withBeginning(withTurnStart(item, older.turn), older));
 	settleAnswered(joined, older, newer);
 	return joined;
+}
+
+function joinChildren(older, newer) {
+	const joined = { ...older };
+	for (const [child, fields] of Object.entries(newer)) joined[child] = { ...joined[child], ...fields };
+	return joined;
+}
+
+// An undo or a step that began in the older page and ended in the newer one.
+function withBeginning(item, older) {
+	if (item.what === 'undo' && item.paths === null) return { ...item, ...older.undoing[item.undo] };
+	if (item.what === 'step_ended' && item.step === null)
+		return { ...item, step: older.children[item.child]?.step ?? null };
+	return item;
 }
 
 function stillOwed(turn, newer) {

@@ -17,6 +17,9 @@ export function unitOf(limit) {
 	return limit.endsWith('_tokens') ? 'tokens' : 'time';
 }
 
+// The limit that this row of the configuration sets.
+export const limitOfRow = (row) => Object.keys(ROWS).find((name) => ROWS[name] === row) ?? null;
+
 export function limitsOf(policy) {
 	const limits = {};
 	for (const [name, row] of Object.entries(ROWS)) {

@@ -1,5 +1,7 @@
 // Which rows the conversation has, from the view. Pure.
 
+import { afterItem, isFailedTry, tryRow } from './tries.js';
+
 // The name of the model that follows a script.
 export const DEMO = 'demo';
 
@@ -18,8 +20,11 @@ export function rowsOf(view, pending = []) {
 	const rows = [];
 	const last = view.openRun === null ? (view.runs.at(-1)?.run ?? null) : null;
 	const runs = new Map(view.runs.map((run) => [run.run, run]));
-	let before = { model: null, reply: null, last, runs };
+	const newest = view.openRun === null ? null : view.items.at(-1);
+	let before = { model: null, reply: null, tries: null, newest, last, runs };
 	for (const item of view.items) {
+		before = { ...before, tries: afterItem(before.tries, item) };
+		if (before.tries?.joins) rows.pop();
 		const row = rowOf(item, before);
 		if (row) rows.push(row);
 		if (item.type === 'run') before = { ...before, model: item.models[0] ?? before.model, reply: null };
@@ -49,6 +54,10 @@ function rowOf(item, before) {
 // What a row shows beside its item.
 function needsOf(item, before) {
 	if (item.type === 'run') return before.model;
+	if (isFailedTry(item)) {
+		const { first, count } = before.tries;
+		return `${first} ${count} ${before.newest === item} ${before.runs.get(item.run)?.tries}`;
+	}
 	if (item.type !== 'end') return '';
 	const { startedAt, calls } = before.runs.get(item.run);
 	return `${before.reply?.seq} ${before.last === item.run} ${startedAt} ${calls}`;
@@ -57,6 +66,11 @@ function needsOf(item, before) {
 function makeRow(item, before) {
 	const key = `${item.type}-${item.seq}`;
 	if (item.type === 'run') return runRow(key, item, before);
+	if (isFailedTry(item))
+		return tryRow(item, before.tries, {
+			most: before.runs.get(item.run)?.tries ?? null,
+			open: before.newest === item,
+		});
 	if (item.type === 'reply')
 		return SAID.has(item.role) && (item.text || item.thinking) ? { key, type: 'reply', item } : null;
 	if (item.type === 'end')

@@ -5,11 +5,13 @@ import { count, money, tokens } from './format.js';
 import { diffOfCall } from './diff.js';
 import { drawContext } from './context_bar.js';
 import { drawDiff } from './call_view.js';
-import { drawTimeline, placeSpans, spansOf } from './timeline.js';
+import { drawTimeline, newestSpans, placeSpans, spansOf } from './timeline.js';
 import { drawLimit, fillLimit, spentOf } from './limit_meters.js';
 import { addCost } from './fold.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
+import { sessionOfStep } from './plan_steps.js';
+import { sessionRoute } from './router.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 import { Scrubber } from './scrubber.js';
@@ -33,6 +35,7 @@ export class RunPanel {
 			this.scrubber.root,
 		);
 		this.keys = {};
+		this.whole = null; // the session and run whose timeline is shown with all its rows
 		setInterval(() => {
 			if (page.view && page.view.openRun !== null && !document.hidden) this.tick(page.view);
 		}, 1000);
@@ -41,7 +44,7 @@ export class RunPanel {
 	// What a second changes: the bars and the time used. The elements stay, so that a click finds them.
 	tick(view) {
 		const [now, last] = [timeShown(), view.runs.at(-1)];
-		const spans = spansOf(view, last.run, now);
+		const { shown: spans } = this.spans(view, last, now);
 		const timeline = this.parts.timeline.querySelector('.timeline');
 		if (timeline?.children.length === spans.length) placeSpans(timeline, spans);
 		const meter = this.parts.cost.querySelector('[data-limit=run_time]');
@@ -56,7 +59,7 @@ export class RunPanel {
 		const last = view?.runs.at(-1);
 		const calls = callsOf(view);
 		this.put('plan', view?.plan, () => this.plan(view));
-		this.put('timeline', [view?.firstSeq, view?.lastSeq], () => this.timeline(view, now));
+		this.put('timeline', [view?.firstSeq, view?.lastSeq, this.whole], () => this.timeline(view, now));
 		this.put(
 			'context',
 			[view?.budget, page.contextOpen, view?.openRun],
@@ -88,7 +91,7 @@ export class RunPanel {
 			h(
 				'ol.plan',
 				null,
-				view.plan.map((item) =>
+				view.plan.map((item, index) =>
 					h(
 						`li.${item.status}`,
 						null,
@@ -98,7 +101,7 @@ export class RunPanel {
 							item.status === 'done' && icon('check'),
 							item.status === 'failed' && icon('cross'),
 						),
-						h('span', null, item.file && h('code', null, `${visibleLine(item.file)} `), visibleLine(item.step)),
+						stepWords(item, sessionOfStep(view, index)),
 					),
 				),
 			),
@@ -107,10 +110,29 @@ export class RunPanel {
 
 	timeline(view, now) {
 		const last = view.runs.at(-1);
-		const spans = last ? spansOf(view, last.run, now) : [];
-		return spans.length > 0
-			? [title(t('timeline.title'), h('span.muted', null, t('timeline.run', { n: last.run }))), drawTimeline(spans)]
-			: null;
+		if (!last) return null;
+		const { all, shown, whole } = this.spans(view, last, now);
+		if (all.length === 0) return null;
+		const more = newestSpans(all).length < all.length;
+		const toggle = () => {
+			this.whole = whole ? null : placeOfRun(last);
+			run('redraw');
+		};
+		return [
+			title(t('timeline.title'), h('span.muted', null, t('timeline.run', { n: last.run }))),
+			more &&
+				button(whole ? t('timeline.newest') : t('timeline.all', { count: count(all.length) }), toggle, {
+					kind: 'link',
+					data: { key: 'timeline-all' },
+				}),
+			drawTimeline(shown),
+		];
+	}
+
+	spans(view, last, now) {
+		const whole = this.whole === placeOfRun(last);
+		const all = spansOf(view, last.run, now);
+		return { all, shown: newestSpans(all, { all: whole }), whole };
 	}
 
 	cost(view, last, { now, more }) {
@@ -124,8 +146,8 @@ export class RunPanel {
 			h(
 				'dl.pairs',
 				null,
-				pair(t('cost.run'), last.cost === null ? t('cost.unknown') : money(last.cost)),
-				spent !== null && view.runs.length > 1 && pair(t('cost.session'), money(spent)),
+				money(last.cost) && pair(t('cost.run'), money(last.cost)),
+				money(spent) && view.runs.length > 1 && pair(t('cost.session'), money(spent)),
 				pair(t('cost.tokens'), t('cost.in_out', { in: tokens(last.usage.input), out: tokens(last.usage.output) })),
 				last.usage.cached > 0 && pair(t('cost.cached'), tokens(last.usage.cached)),
 				pair(t('cost.calls'), count(last.usage.calls)),
@@ -196,7 +218,15 @@ export class RunPanel {
 	}
 }
 
+// A step that a session of its own carried out leads there.
+function stepWords(item, session) {
+	const words = [item.file && h('code', null, `${visibleLine(item.file)} `), visibleLine(item.step)];
+	return session ? h('a', { href: sessionRoute(session), data: { key: `step-${session}` } }, words) : h('span', null, words);
+}
+
 const callsOf = (view) => new Map(view?.items.flatMap((item) => item.calls ?? []).map((call) => [call.id, call]));
+
+const placeOfRun = ({ run }) => `${page.feed?.id} ${run}`;
 
 // The time of what is shown: now, or that of the record that the scrubber stands at.
 function timeShown() {

@@ -7,16 +7,23 @@ import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
+const SHOWN = 12; // rows; a few more are shown, too, rather than a button for them
 const at = (time) => new Date(time).getTime();
 
-// The spans of a run in order: {kind: model|call|asking, label, from, to, open, …}. `now` ends what is still open. Pure.
+// The newest of many spans, which share their clock; or all. Pure.
+export function newestSpans(spans, { all = false } = {}) {
+	return all || spans.length <= SHOWN + 2 ? spans : spans.slice(-SHOWN);
+}
+
+// The spans of a run in order: {kind: model|call|asking, label, from, to, open, together, …}. `now` ends what is still open;
+// `together` says that the call is one of several of its turn. Pure.
 export function spansOf(view, number, now) {
 	const spans = [];
 	for (const item of view.items) {
 		if (item.run !== number) continue;
 		if (item.type === 'reply' && item.startedAt)
 			spans.push({ kind: 'model', label: item.model, from: at(item.startedAt), to: at(item.at) });
-		if (item.type === 'calls') for (const call of item.calls) spans.push(...spansOfCall(call, now));
+		if (item.type === 'calls') spans.push(...item.calls.flatMap((call) => spansOfCall(call, { now, together: item.calls.length > 1 })));
 	}
 	if (view.turn?.run === number)
 		spans.push({
@@ -29,13 +36,14 @@ export function spansOf(view, number, now) {
 	return spans;
 }
 
-function spansOfCall(call, now) {
+function spansOfCall(call, { now, together }) {
 	const spans = [];
 	const label = `${toolName(call)} ${mainArgument(call.arguments)}`;
 	if (call.askedAt)
 		spans.push({
 			kind: 'asking',
 			label,
+			together,
 			call: call.id,
 			from: at(call.askedAt),
 			to: call.answeredAt ? at(call.answeredAt) : call.finishedAt ? at(call.finishedAt) : now,
@@ -47,6 +55,7 @@ function spansOfCall(call, now) {
 		spans.push({
 			kind: 'call',
 			label,
+			together,
 			call: call.id,
 			from,
 			to,
@@ -74,7 +83,7 @@ function drawSpan(span) {
 	const parts = [h('span.cut', null, label), h('span.lane', null, bar), h('span.took.number')];
 	if (!span.call) return h(`div.span.${span.kind}`, null, parts);
 	return h(
-		'button.span',
+		`button.span${span.together ? '.together' : ''}`,
 		{
 			type: 'button',
 			title: label,

@@ -73,7 +73,7 @@ function nameCell(name, by) {
 
 function cells(row) {
 	const unpriced = row.unpriced_calls ?? 0;
-	const cost = unpriced === row.calls ? '–' : money(row.cost_nanos);
+	const cost = money(row.cost_nanos) || '–';
 	return [
 		h('td.number', null, count(row.calls)),
 		h('td.number', null, tokens(row.tokens_in)),

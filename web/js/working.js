@@ -1,6 +1,6 @@
 // What the run waits for, in words.
 
-import { clock, duration } from './format.js';
+import { duration } from './format.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
@@ -33,5 +33,5 @@ function retryAt(view) {
 export function retryWords(until, now) {
 	const left = new Date(until) - now;
 	if (left <= 0) return t('working.model');
-	return t('working.retry', { time: clock(until), left: duration(Math.ceil(left / 1000) * 1000) });
+	return t('working.retry', { left: duration(Math.ceil(left / 1000) * 1000) });
 }

@@ -27,9 +27,11 @@ await play('restart', {}, async (stage) => {
 	const notice = page.locator('#notice');
 	await send(page, 'first');
 	// A provider that says when it can be asked again: the wait is counted down.
-	await page.locator('.working', { hasText: /Tries again at .*, in 2\.0\s/ }).waitFor();
+	await page.locator('.working', { hasText: /Tries again in 2\.0\s/ }).waitFor();
+	await page.locator('.thin', { hasText: /tries again at .*\d:\d\d.* \(2 of \d\)/ }).waitFor();
 	await page.locator('.working', { hasText: /in 1\.0\s/ }).waitFor();
 	await ended(page, 1);
+	await page.locator('.thin', { hasText: '1 try failed' }).waitFor();
 
 	// In mid-stream.
 	await send(page, 'stream');
