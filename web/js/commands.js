@@ -5,7 +5,7 @@ const COMMANDS = {
 	stop: 'stop',
 	help: 'keys',
 	compact: 'compact',
-	model: 'settings',
+	model: 'model',
 	status: 'usage',
 	undo: 'undo',
 	fork: 'fork',

@@ -1,10 +1,10 @@
-// The composer: text, files, send and stop. It never moves; what is typed is kept for each session.
+// The composer: text, files, model, send and stop. It never moves; what is typed is kept for each session.
 
 import { button, byId, h, icon, isShown, leaveFocus, replaceKeepingFocus } from './dom.js';
 import { bytes } from './format.js';
 import { showError, toast } from './dialogs.js';
 import { commandOf } from './commands.js';
-import { keepDraft, keptDraft } from './drafts.js';
+import { editPlace, keepDraft, keepEdit, keptDraft, keptEdit } from './drafts.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
@@ -15,34 +15,38 @@ export class Composer {
 	constructor() {
 		this.form = byId('composer');
 		this.session = null;
-		this.attached = new Map(); // the files of each session's draft
-		this.sending = new Set(); // the sessions that a message is on its way to; null for a new one
-		this.state = { running: false, asking: false };
+		this.edit = null; // the message that is edited in place of the draft
+		this.attached = new Map(); // the files of each draft
+		this.sending = new Set(); // the places that a message is on its way from
+		this.state = { running: false, asking: false, past: false, blocked: null };
 		this.build();
 		this.listen();
 	}
 
+	// Where what is typed belongs to.
+	get place() {
+		return this.edit ? editPlace(this.session) : this.session;
+	}
+
 	get files() {
-		return this.attached.get(this.session) ?? [];
+		return this.attached.get(this.place) ?? [];
 	}
 
 	set files(files) {
-		this.attached.set(this.session, files);
+		this.attached.set(this.place, files);
 	}
 
 	build() {
-		this.text = h('textarea', {
-			id: 'composer-text',
-			rows: 1,
-			'aria-label': t('composer.label'),
-			placeholder: t('composer.placeholder'),
-		});
+		this.text = h('textarea', { id: 'composer-text', rows: 1, 'aria-label': t('composer.label') });
+		this.about = h('div.about', { hidden: true, id: 'composer-about' });
 		this.chips = h('div.chips', { hidden: true });
 		this.picker = h('input', { type: 'file', multiple: true, hidden: true, 'aria-label': t('composer.attach') });
 		this.hint = h('span.hint.cut');
+		this.model = button('', () => run('model'), { kind: 'quiet', shape: 'arrow', data: { key: 'model' } });
 		this.stop = button(t('composer.stop'), () => run('stop'), { shape: 'stop', title: t('composer.stop.key') });
 		this.sendButton = h('button.main', { type: 'submit' }, icon('up'), h('span', null, t('composer.send')));
 		this.form.replaceChildren(
+			this.about,
 			this.chips,
 			this.text,
 			this.picker,
@@ -50,12 +54,13 @@ export class Composer {
 				'div.under',
 				null,
 				button(t('composer.attach'), () => this.picker.click(), { kind: 'quiet', shape: 'clip', text: false }),
+				this.model,
 				this.hint,
 				this.stop,
 				this.sendButton,
 			),
 		);
-		this.setRunning(false);
+		this.show({});
 	}
 
 	listen() {
@@ -63,14 +68,11 @@ export class Composer {
 			event.preventDefault();
 			this.submit();
 		});
-		this.text.addEventListener('keydown', (event) => {
-			if (event.key !== 'Enter' || event.shiftKey || event.isComposing || !matchMedia('(hover: hover)').matches) return;
-			event.preventDefault();
-			this.submit();
-		});
+		this.text.addEventListener('keydown', (event) => this.key(event));
 		this.text.addEventListener('input', () => {
 			this.grow();
-			keepDraft(this.session, this.text.value);
+			keepDraft(this.place, this.text.value);
+			this.drawHint();
 		});
 		// Cells of a spreadsheet come as text and as a picture of it: what is text is pasted as text.
 		this.text.addEventListener('paste', (event) => {
@@ -84,6 +86,18 @@ export class Composer {
 			this.picker.value = '';
 		});
 		this.listenForDrops();
+	}
+
+	key(event) {
+		if (event.isComposing) return;
+		if (event.key === 'Escape' && this.edit) {
+			event.preventDefault();
+			event.stopPropagation();
+			return this.endEdit(this.session);
+		}
+		if (event.key !== 'Enter' || event.shiftKey || !matchMedia('(hover: hover)').matches) return;
+		event.preventDefault();
+		this.submit();
 	}
 
 	// Anywhere on the page: the browser would open a file that is dropped beside the composer.
@@ -110,10 +124,14 @@ export class Composer {
 		this.text.style.height = `${this.text.scrollHeight}px`;
 	}
 
+	// The text is only replaced where it differs: it may be the one that somebody is typing at.
 	open(session) {
 		this.session = session;
-		this.text.value = keptDraft(session);
+		this.edit = keptEdit(session);
+		const kept = keptDraft(this.place);
+		if (this.text.value !== kept) this.text.value = kept;
 		this.drawFiles();
+		this.drawAbout();
 		this.drawHint();
 		this.grow();
 	}
@@ -124,18 +142,79 @@ export class Composer {
 		if (!elsewhere && matchMedia('(hover: hover)').matches) this.text.focus({ preventScroll: true });
 	}
 
-	setRunning(running, { asking = false } = {}) {
-		this.state = { running, asking };
+	// What the composer goes by: {running, asking, past, blocked}. `blocked` says why nothing can be sent.
+	show(change) {
+		Object.assign(this.state, change);
+		const { running, past, blocked } = this.state;
 		if (!running) leaveFocus(this.stop, this.text);
 		this.stop.hidden = !running;
-		this.text.placeholder = t(running ? 'composer.placeholder.running' : 'composer.placeholder');
+		this.sendButton.disabled = Boolean(blocked);
+		this.text.placeholder = t(
+			past ? 'composer.placeholder.past' : running ? 'composer.placeholder.running' : 'composer.placeholder',
+		);
+		this.drawAbout();
 		this.drawHint();
 	}
 
+	showModel(name) {
+		this.model.hidden = !name;
+		const words = name ? t('composer.model', { name: visibleLine(name) }) : '';
+		this.model.title = words;
+		this.model.setAttribute('aria-label', words);
+		this.model.querySelector('span').textContent = visibleLine(name ?? '');
+	}
+
 	drawHint() {
+		this.hint.textContent = t(`composer.hint.${this.hintKind()}`);
+	}
+
+	hintKind() {
 		const { running, asking } = this.state;
-		const state = this.sending.has(this.session) ? 'sending' : asking ? 'asking' : running ? 'running' : 'idle';
-		this.hint.textContent = t(`composer.hint.${state}`);
+		if (this.sending.has(this.place)) return 'sending';
+		if (this.edit) return 'editing';
+		if (asking) return 'asking';
+		if (running) return this.text.value.trim() ? 'adding' : 'running';
+		return 'idle';
+	}
+
+	// The line above the text: where a message would go, where that is not plain.
+	drawAbout() {
+		const words = this.aboutWords();
+		if (this.about.dataset.words === words) return;
+		this.about.dataset.words = words;
+		leaveFocus(this.about, this.text);
+		const cancel = () => this.endEdit(this.session);
+		this.about.hidden = !words;
+		this.about.replaceChildren(
+			...[
+				h('span.grow', null, words),
+				this.edit && button(t('cancel'), cancel, { kind: 'link', data: { key: 'cancel' } }),
+			].filter(Boolean),
+		);
+	}
+
+	aboutWords() {
+		const { past, blocked } = this.state;
+		if (blocked) return blocked;
+		if (this.edit) return t('composer.editing');
+		return past ? t('composer.past') : '';
+	}
+
+	// Edits a message in place of the draft, which comes back afterwards.
+	startEdit(session, edit, text) {
+		keepEdit(session, edit);
+		keepDraft(editPlace(session), text);
+		if (session !== this.session) return;
+		this.open(session);
+		this.text.focus();
+	}
+
+	endEdit(session) {
+		keepEdit(session, null);
+		this.attached.delete(editPlace(session));
+		if (session !== this.session) return;
+		this.open(session);
+		this.text.focus();
 	}
 
 	add(list) {
@@ -178,23 +257,26 @@ export class Composer {
 		if (typed.unknown)
 			return toast(t('command.unknown', { name: typed.unknown, nearest: typed.nearest }), { bad: true });
 		if (typed.run) {
-			this.putIn(this.session, '', this.files);
+			this.putIn(this.place, '', this.files);
 			return run(typed.run);
 		}
-		const { session } = this;
-		if ((!typed.send && this.files.length === 0) || this.sending.has(session)) return;
+		const { session, place, edit } = this;
+		if (this.state.blocked || this.sending.has(place)) return;
+		if (!typed.send && this.files.length === 0) return;
 		const message = { text: typed.send, typed: this.text.value, files: this.files };
-		this.sending.add(session);
-		this.putIn(session, '', []);
-		const sent = await this.deliver(message, session);
-		this.sending.delete(session);
-		if (!sent) this.putBack(message, session);
+		this.sending.add(place);
+		this.putIn(place, '', []);
+		const sent = await this.deliver(message, { session, place, edit });
+		this.sending.delete(place);
+		if (sent && edit) this.endEdit(session);
+		if (!sent && edit && !keptEdit(session)) this.startEdit(session, edit, '');
+		if (!sent) this.putBack(message, place);
 		this.drawHint();
 	}
 
-	async deliver({ text, files }, session) {
+	async deliver({ text, files }, from) {
 		try {
-			return await run('send', { text, files: await Promise.all(files.map(encodeFile)), session });
+			return await run('send', { ...from, text, attached: files, files: await Promise.all(files.map(encodeFile)) });
 		} catch (error) {
 			showError(error);
 			return false;
@@ -202,24 +284,26 @@ export class Composer {
 	}
 
 	// What could not be sent stands before what was typed since.
-	putBack({ typed, files }, session) {
-		const since = keptDraft(session);
-		this.putIn(session, since ? `${typed}\n${since}` : typed, files.concat(this.attached.get(session) ?? []));
+	putBack({ typed, files }, place) {
+		const since = keptDraft(place);
+		this.putIn(place, since ? `${typed}\n${since}` : typed, files.concat(this.attached.get(place) ?? []));
 	}
 
-	// What was typed for a new session while it was made belongs to the session.
-	moveDraft(session) {
-		const files = this.attached.get(null) ?? [];
-		keepDraft(session, keptDraft(null));
+	// What was typed at a place while a session was made for it belongs to that session, and what is typed from now on, too:
+	// the page opens the session a moment later.
+	moveTo(session, from) {
+		const files = this.attached.get(from) ?? [];
+		keepDraft(session, keptDraft(from));
 		this.attached.set(session, files);
-		keepDraft(null, '');
-		this.attached.delete(null);
+		keepDraft(from, '');
+		this.attached.delete(from);
+		if (this.place === from) this.open(session);
 	}
 
-	putIn(session, text, files) {
-		keepDraft(session, text);
-		this.attached.set(session, files);
-		if (session === this.session) this.open(session);
+	putIn(place, text, files) {
+		keepDraft(place, text);
+		this.attached.set(place, files);
+		if (place === this.place) this.open(this.session);
 	}
 }
 

@@ -36,3 +36,12 @@ export function copyButton(textOf, label, { text = false } = {}) {
 	});
 	return button;
 }
+
+// A command to be typed at a terminal.
+export const command = (text) =>
+	h(
+		'div.command',
+		null,
+		h('code', { tabindex: 0 }, text),
+		copyButton(() => text, t('copy.command')),
+	);

@@ -32,7 +32,7 @@ export function toast(words, { bad = false, action = null } = {}) {
 	);
 	for (const kind of ['pointerenter', 'focusin']) element.addEventListener(kind, () => clearTimeout(timer));
 	for (const kind of ['pointerleave', 'focusout']) element.addEventListener(kind, () => setTimeout(wait));
-	byId('toasts').append(element);
+	byId('toasts').prepend(element); // above the others, which stay where somebody may be pointing at them
 	wait();
 }
 

@@ -2,9 +2,9 @@
 
 import { button, byId, h, replaceKeepingFocus } from './dom.js';
 import { menu } from './dialogs.js';
-import { nameOf } from './session_list.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
+import { nameOf, plainName } from './titles.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
@@ -66,14 +66,17 @@ export function editTitle(row) {
 	const old = byId('head').querySelector('.title');
 	if (!old || editing) return;
 	editing = true;
-	const input = h('input.title', { value: row.title ?? '', 'aria-label': t('title.edit'), maxlength: 200 });
+	const name = plainName(row);
+	const input = h('input.title', { value: name, 'aria-label': t('title.edit'), maxlength: 200 });
 	const done = (keep, { stay = false } = {}) => {
 		if (!editing) return;
 		editing = false;
 		drawn = null;
 		const title = input.value.trim();
-		if (keep && title && title !== row.title) run('rename', row, title);
-		if (keep && title) row.title = title;
+		if (keep && title && title !== name) {
+			row.title = title;
+			run('rename', row, title);
+		}
 		run('redraw');
 		if (stay) byId('head').querySelector('[data-key="title"]')?.focus();
 	};

@@ -7,21 +7,25 @@ import { Composer } from './composer.js';
 import { Conversation } from './conversation.js';
 import { QuestionCard } from './question_card.js';
 import { RunPanel } from './run_panel.js';
+import { SentMessages } from './sent_messages.js';
 import { SessionFeed } from './session_feed.js';
-import { SessionList, nameOf } from './session_list.js';
+import { SessionList } from './session_list.js';
 import { SessionLoader } from './session_loader.js';
 import { Announcer, canNotify, notify, showTab, tabState } from './notifications.js';
 import { toast } from './dialogs.js';
 import { drawHead } from './head_bar.js';
-import { drawLogin, drawTrouble, drawWelcome } from './welcome.js';
+import { drawLogin, drawTrouble, drawWelcome, redrawConnect } from './welcome.js';
 import { drawSettings } from './settings_view.js';
 import { drawUsage } from './usage_view.js';
 import { defineSessionActions } from './session_actions.js';
 import { definePageActions } from './page_actions.js';
 import { goTo, sessionRoute, watchRoute } from './router.js';
+import { modelNow, showModels } from './model_choice.js';
 import { page } from './page_state.js';
+import { remember, remembered } from './memory.js';
 import { isDemo, rowsOf } from './rows.js';
 import { statusOf } from './fold.js';
+import { nameOf } from './titles.js';
 import { t, translatePage } from './words.js';
 
 translatePage(document);
@@ -41,7 +45,7 @@ const list = new SessionList({
 	},
 });
 let unseenEnd = false;
-let pending = [];
+const sent = new SentMessages();
 
 // ---- the rail
 
@@ -93,7 +97,17 @@ function drawFrame() {
 	list.draw(loader);
 	drawHead(page.status, page.route.name);
 	drawNotice();
+	drawComposer();
 	showTab(tabState(page.row ? page.status : 'idle', unseenEnd), page.row && nameOf(page.row));
+}
+
+// What the composer says beside the text: which model answers, and where a message would go.
+function drawComposer() {
+	const driver = page.row?.driver;
+	const elsewhere = typeof driver === 'object' && driver !== null;
+	const blocked = elsewhere ? t(driver.pid ? 'composer.blocked' : 'composer.blocked.unknown', driver) : null;
+	composer.show({ past: page.past !== null, blocked });
+	composer.showModel(modelNow(page.feed?.view ?? null, page.me));
 }
 
 // ---- the line under the head
@@ -116,8 +130,8 @@ function drawNotice() {
 	if (page.view && isDemo(page.view))
 		parts.push(
 			h('span.tag', null, t('demo.tag')),
-			h('span', null, t('demo.words')),
-			button(t('demo.connect'), () => run('new'), { kind: 'link', data: { key: 'connect' } }),
+			h('span', null, t(page.me.demo ? 'demo.words' : 'demo.played')),
+			...(page.me.demo ? [button(t('demo.connect'), () => run('new'), { kind: 'link', data: { key: 'connect' } })] : []),
 		);
 	const words = parts.map((part) => part.textContent).join();
 	if (byId('notice').dataset.words === words) return;
@@ -145,7 +159,7 @@ function closeSession() {
 	Object.assign(page, { feed: null, view: null, past: null, row: null, connection: 'live' });
 	page.open.clear();
 	page.openFiles.clear();
-	pending = [];
+	sent.clear();
 	unseenEnd = false;
 	byId('conversation').classList.remove('past');
 	conversation.clear();
@@ -158,17 +172,24 @@ function onState(state) {
 	if (state === 'lost' || state === 'back') announcer.say(t(`connection.${state}`));
 	if (state === 'back') {
 		loadSessions();
-		lookForUpdate();
+		lookAgain();
 	}
 	drawNotice();
 }
 
-// The server that is back may be another version, with another page.
-async function lookForUpdate() {
-	const me = await api.me().catch(() => null);
-	if (!me || me.version === page.me.version) return;
-	page.outdated = me.version;
-	drawNotice();
+// Asks the server again what it answers with: a model may have been connected, or have gone, and a server that was started
+// again may be another version, with another page.
+async function lookAgain() {
+	const me = await api.me().catch((error) => error.status === 401 && showLogin());
+	if (!me || !page.me) return;
+	if (me.version !== page.version) page.outdated = me.version;
+	const changed = me.demo !== page.me.demo || me.model !== page.me.model;
+	page.me = me;
+	if (changed) {
+		redrawConnect();
+		if (page.route.name === 'new' && !byId('view').querySelector('.connect')) showView(drawWelcome());
+	}
+	drawFrame();
 }
 
 function onFeedError(error, id, { mild = false } = {}) {
@@ -187,15 +208,14 @@ function onChange(view, { before = null, older = false, first = false }) {
 	const changed = first || before?.lastSeq !== view.lastSeq || before?.firstSeq !== view.firstSeq;
 	if (page.past === null) page.view = view;
 	if (changed && page.past === null) {
-		pending = pending.filter((message) => !view.items.some((item) => item.id === message.id));
-		conversation.setRows(rowsOf(view, pending), { older });
+		conversation.setRows(rowsOf(view, sent.waiting(view)), { older });
 		panel.draw(view);
 		if (!older) drawFrame();
 	} else if (older) run('scrub', page.past);
 	else if (changed) panel.scrubber.update(page.feed);
 	if (page.past === null) conversation.setLive(view);
 	card.show(view);
-	composer.setRunning(view.openRun !== null, { asking: view.questions.length > 0 });
+	composer.show({ running: view.openRun !== null, asking: view.questions.length > 0 });
 	if (before && !older) tell(before, view);
 }
 
@@ -211,16 +231,25 @@ function tell(before, view) {
 	for (const item of view.items.slice(before.items.length)) {
 		if (item.type !== 'end') continue;
 		unseenEnd = document.hidden;
-		if (item.reason === 'cancelled' && pending.length > 0) {
-			pending = [];
-			if (page.past === null) conversation.setRows(rowsOf(view));
-		}
+		giveBack(view);
 		announcer.say(t(`end.${item.reason}`));
 		const text = item.failure?.message ?? item.answer;
 		notify(item.reason === 'failed' ? 'failed' : 'done', { id, name, text }, openRow);
 		loadSessions();
+		if (item.reason === 'failed') lookAgain();
 		drawFrame();
 	}
+}
+
+// What a stop has dropped can be sent again: its words and files come back into the composer.
+function giveBack(view) {
+	const dropped = sent.takeBack(view, page.feed.records);
+	if (dropped.length === 0) return;
+	const typed = dropped.map((message) => message.text).join('\n');
+	const files = dropped.flatMap((message) => message.files);
+	composer.putBack({ typed, files }, page.feed.id);
+	if (page.past === null) conversation.setRows(rowsOf(view));
+	toast(t('stop.given_back'));
 }
 
 // ---- what the stage shows
@@ -237,10 +266,12 @@ function showView(content) {
 }
 
 function showLogin() {
+	if (page.route.name === 'login') return; // what is typed there stays
+	const known = remembered('signed-in', false);
 	closeSession();
 	page.route = { name: 'login', id: null };
 	document.body.dataset.route = 'login';
-	showView(drawLogin(() => location.reload()));
+	showView(drawLogin(() => location.reload(), { known }));
 	drawHead('idle', 'login');
 }
 
@@ -254,8 +285,9 @@ function onRoute(next) {
 		showStage('view');
 		if (next.name === 'new') {
 			showView(drawWelcome());
+			lookAgain();
 			composer.open(null);
-			composer.setRunning(false);
+			composer.show({ running: false, asking: false });
 			composer.takeFocus();
 		}
 		if (next.name === 'usage') drawUsage(byId('view'));
@@ -276,17 +308,24 @@ define('scrub', (seq) => {
 	byId('conversation').classList.toggle('past', seq !== null);
 	conversation.following = true;
 	conversation.setRows(
-		rowsOf({ ...page.view, openRun: seq === null ? page.view.openRun : null }, seq === null ? pending : []),
+		rowsOf(
+			{ ...page.view, openRun: seq === null ? page.view.openRun : null },
+			seq === null ? sent.waiting(page.view) : [],
+		),
 	);
 	conversation.setLive(page.view);
 	panel.draw(page.view);
 	drawNotice();
+	drawComposer();
 });
 define('redraw', () => {
 	panel.draw(page.view);
 	drawFrame();
 });
 define('reload', () => loadSessions());
+define('look', lookAgain);
+define('signed out', showLogin);
+define('model', showModels);
 define('more', () => {
 	loader.more(page.sessions.length);
 	loadSessions();
@@ -297,10 +336,10 @@ define('archived', () => {
 });
 define('reopen', () => (page.me ? onRoute(page.route) : cutWait()));
 define('pending', (message) => {
-	pending = pending.filter((one) => one.id !== message.id);
-	if (!page.view?.items.some((item) => item.id === message.id)) pending.push(message);
-	if (page.view && page.past === null) conversation.setRows(rowsOf(page.view, pending));
+	sent.add(message);
+	if (page.view && page.past === null) conversation.setRows(rowsOf(page.view, sent.waiting(page.view)));
 });
+define('stopping', () => (sent.stopping = true));
 define('show end', () => conversation.toEnd());
 define('reveal', (call) => {
 	run('close', { chosen: true });
@@ -320,8 +359,12 @@ document.addEventListener('visibilitychange', () => {
 		unseenEnd = false;
 		drawFrame();
 		loadSessions();
+		if (page.route.name !== 'login') lookAgain();
 	}
 });
+setInterval(() => {
+	if (!document.hidden && page.route.name !== 'login') lookAgain();
+}, 30000);
 setInterval(() => {
 	if (loader.due(Date.now(), { hidden: document.hidden, notifying: canNotify() })) loadSessions();
 }, 5000);
@@ -350,6 +393,8 @@ async function signedIn() {
 async function start() {
 	page.me = await signedIn();
 	if (!page.me) return showLogin();
+	remember('signed-in', true);
+	page.version = page.me.version;
 	page.connection = 'live';
 	await loadSessions();
 	if (!location.hash && page.sessions.length > 0) goTo(sessionRoute(page.sessions[0].id));

@@ -7,7 +7,7 @@ import { byId, h, isShown, isTyping, leaveFocus } from './dom.js';
 import { define, run } from './actions.js';
 import { editTitle } from './head_bar.js';
 import { goTo, sessionRoute } from './router.js';
-import { nameOf } from './session_list.js';
+import { nameOf } from './titles.js';
 import { openPalette } from './palette.js';
 import { page } from './page_state.js';
 import { remember, remembered } from './memory.js';
@@ -158,15 +158,22 @@ export function definePageActions({ list, card, composer }) {
 		byId('conversation').focus({ preventScroll: true });
 	});
 
+	let before = null; // the key before this one, unless something was pointed at meanwhile
+	addEventListener('pointerdown', () => (before = null), true);
 	addEventListener('keydown', (event) => {
+		const typing = isTyping(event.target);
 		const press = {
 			key: event.key,
 			ctrl: event.ctrlKey,
 			meta: event.metaKey,
 			alt: event.altKey,
-			typing: isTyping(event.target),
+			typing,
+			holdsText: typing && Boolean(event.target.value),
+			again: before === event.key,
+			repeated: event.repeat,
 			composing: event.isComposing,
 		};
+		before = event.key;
 		const state = {
 			asking: !byId('question').hidden,
 			running: Boolean(page.feed) && page.feed.view.openRun !== null,

@@ -3,7 +3,8 @@
 export const page = {
 	// main.js
 	me: null, // GET /api/me
-	outdated: null, // the server's version, where it is not the one that sent this page
+	version: null, // of the server that sent this page
+	outdated: null, // the server's version, where it is another one by now
 	route: { name: 'new', id: null }, // what the address names
 	sessions: [], // the rows of the rail
 	row: null, // the row of the open session; null until it is known

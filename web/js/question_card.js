@@ -1,7 +1,8 @@
 // The card of an open question, above the composer until it is answered.
 
 import { byId, h, icon } from './dom.js';
-import { amount, duration } from './format.js';
+import { editForm, reasonForm } from './answer_forms.js';
+import { amount } from './format.js';
 import { diffLines, diffOfCall, looksLikeDiff } from './diff.js';
 import { drawArguments, drawDiff, toolName } from './call_view.js';
 import { findCall } from './fold_calls.js';
@@ -12,6 +13,8 @@ import { visibleLine, visibleText } from './visible_text.js';
 
 const ORDER = ['once', 'session', 'always', 'edit', 'submit', 'run_again', 'interrupt', 'no', 'dismiss'];
 const APPROVAL_KEYS = { once: 1, session: 2, always: 3, edit: 4, no: 5 };
+
+const GOES_ON = new Set(['cycle', 'stuck', 'purse']); // what they ask is whether the run goes on
 
 const QUIET = 700; // ms without a key before a card may take the focus
 const SETTLED = 300; // ms before a card takes a key
@@ -75,6 +78,15 @@ export class QuestionCard {
 		this.more = h('div.fields');
 		const title = question.preview?.title ?? question.elicitation?.message ?? t(`ask.${subject.about}`);
 		const rule = question.options.includes('always') && question.preview?.rule;
+		this.shown = this.preview(question, call);
+		this.choices = [
+			h(
+				'div.answers.choices',
+				null,
+				answersOf(question).map(({ option, key }) => this.answerButton(question, option, key)),
+			),
+			rule && h('p.tiny.muted.always', null, t('ask.always_writes'), ' ', h('code', null, visibleLine(rule))),
+		].filter(Boolean);
 		this.root.setAttribute('aria-label', t('ask.label'));
 		this.root.append(
 			...[
@@ -100,15 +112,10 @@ export class QuestionCard {
 					' ',
 					becauseWords(question, call),
 				),
-				this.preview(question, call),
+				this.shown,
 				this.fields(question, subject),
 				this.more,
-				h(
-					'div.answers',
-					null,
-					answersOf(question).map(({ option, key }) => this.answerButton(question, option, key)),
-				),
-				rule && h('p.tiny.muted.always', null, t('ask.always_writes'), ' ', h('code', null, visibleLine(rule))),
+				...this.choices,
 			].filter(Boolean),
 		);
 		this.showTimeLeft();
@@ -168,7 +175,7 @@ export class QuestionCard {
 	answerButton(question, option, key) {
 		const about = subjectOf(question.kind).about;
 		const words =
-			['cycle', 'stuck', 'purse'].includes(about) && ['once', 'no'].includes(option)
+			GOES_ON.has(about) && ['once', 'no'].includes(option)
 				? t(`answer.${option}.go_on`)
 				: t(`answer.${option}`);
 		return h(
@@ -181,7 +188,7 @@ export class QuestionCard {
 
 	press(number) {
 		// A digit that was meant for something else when the card came up answers nothing.
-		if (this.root.dataset.ready === undefined) return;
+		if (this.root.dataset.ready === undefined || this.more.firstChild) return;
 		const found = this.question && answersOf(this.question).find((answer) => answer.key === number);
 		if (found) this.choose(found.option);
 	}
@@ -213,57 +220,52 @@ export class QuestionCard {
 	}
 
 	editArguments() {
-		const area = h('textarea.field', {
-			'aria-label': t('ask.edit', { tool: toolName(this.call ?? { name: '' }) }),
-			value: JSON.stringify(this.call?.arguments ?? {}, null, 2),
-			spellcheck: 'false',
-		});
-		const problem = h('p.small.danger', { role: 'alert' });
-		const send = () => {
-			try {
-				this.give({ option: 'edit', arguments: JSON.parse(area.value) });
-			} catch (error) {
-				problem.textContent = t('ask.not_json', { why: error.message });
-			}
-		};
-		this.more.replaceChildren(
-			area,
-			problem,
-			h('div', null, h('button.main', { type: 'button', onclick: send }, t('ask.run_edited'))),
-		);
-		area.focus();
+		const onSend = (edited) => this.give({ option: 'edit', arguments: edited });
+		this.openForm(editForm(this.call, { onSend, onCancel: () => this.closeForm() }), [this.shown, ...this.choices]);
 	}
 
-	// "No" needs a second Enter, which may carry a reason for the model.
 	askReason() {
-		const field = h('input.field', { 'aria-label': t('ask.reason'), placeholder: t('ask.reason') });
-		const send = (event) => {
-			event.preventDefault();
-			this.give(field.value.trim() ? { option: 'no', reason: field.value.trim() } : { option: 'no' });
-		};
-		this.more.replaceChildren(
-			h('form.row', { onsubmit: send }, field, h('button.danger', { type: 'submit' }, t('answer.no'))),
-		);
+		const onSend = (reason) => this.give(reason ? { option: 'no', reason } : { option: 'no' });
+		this.openForm(reasonForm({ onSend, onCancel: () => this.closeForm() }), this.choices);
+	}
+
+	// A form takes the place of the answers: beside an edited command, "Allow once" would run the one that was not edited.
+	openForm({ form, field }, replaced) {
+		this.more.replaceChildren(form);
+		this.replaced = replaced;
+		for (const element of replaced) element.hidden = true;
 		field.focus();
+	}
+
+	closeForm() {
+		this.more.replaceChildren();
+		for (const element of this.replaced) element.hidden = false;
+		this.root.focus({ preventScroll: true });
 	}
 
 	// Escape in a field of the card closes the field; it does not stop the run.
 	leave(event) {
 		if (event.key !== 'Escape' || !this.more.contains(event.target)) return;
+		event.preventDefault();
 		event.stopPropagation();
-		this.more.replaceChildren();
-		this.root.focus({ preventScroll: true });
+		this.closeForm();
 	}
 
 	showTimeLeft() {
 		if (!this.question?.expires || !this.left) return;
 		const ms = new Date(this.question.expires) - Date.now();
-		this.left.textContent =
-			ms > 0
-				? t('ask.left', { time: duration(Math.ceil(ms / 1000) * 1000), answer: t(`answered.${this.question.default}`) })
-				: t('ask.expired');
+		this.left.textContent = ms > 0 ? leftWords(this.question, ms) : t('ask.expired');
 		this.left.classList.toggle('warn', ms < 30000);
 	}
+}
+
+// What happens without an answer, and when. Pure.
+export function leftWords(question, ms) {
+	const seconds = Math.ceil(ms / 1000);
+	const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+	const { about } = subjectOf(question.kind);
+	if (question.default === 'no') return t(GOES_ON.has(about) ? 'ask.left.stop' : 'ask.left.no', { time });
+	return t('ask.left', { time, answer: t(`answered.${question.default}`) });
 }
 
 // `code` in a heading.
@@ -285,12 +287,13 @@ function safeAddress(url) {
 	return /^https?:\/\//i.test(url) ? url : '#';
 }
 
+// Why it is asked about.
 function becauseWords(question, call) {
 	const because = question.because ?? call?.because;
 	if (!because) return '';
-	return t(`because.${because.by}`, {
+	const known = ['strict', 'bypass'].includes(because.mode) ? because.mode : call && toolName(call) === 'run_command' ? 'command' : 'call';
+	return t(because.by === 'mode' ? `because.mode.${known}` : `because.${because.by}`, {
 		rule: visibleLine(because.rule ?? ''),
-		mode: because.mode ?? '',
 		path: visibleLine(because.path ?? ''),
 	});
 }

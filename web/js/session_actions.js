@@ -5,8 +5,7 @@ import { ask, showError, toast } from './dialogs.js';
 import { define, run } from './actions.js';
 import { goTo, sessionRoute } from './router.js';
 import { h } from './dom.js';
-import { keepDraft } from './drafts.js';
-import { nameOf } from './session_list.js';
+import { nameOf, titleFrom } from './titles.js';
 import { page } from './page_state.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
@@ -16,7 +15,8 @@ async function tried(work) {
 	try {
 		return (await work()) ?? true;
 	} catch (error) {
-		showError(error);
+		if (error.status === 401) run('signed out');
+		else showError(error);
 		return false;
 	}
 }
@@ -40,32 +40,44 @@ export function defineSessionActions({ composer, loadSessions }) {
 
 	define('error', showError);
 
-	// A session that was made for a message which then could not be sent: the next try takes it.
-	let unused = null;
-	const newSession = async () => {
+	// Makes the session that a message is for, if it is for none that is there: a new one, or a fork from before the message
+	// that was edited. The first message gives it its title.
+	const makeSession = async ({ text, attached, edit, session }) => {
+		const title = titleFrom(text, attached);
 		const { folder } = page;
-		if (unused?.folder !== folder) {
-			const row = await tried(() => api.create(folder ? { folder } : {}));
-			unused = row && { id: row.id, folder };
-		}
-		return unused?.id;
+		if (!edit || edit.at <= 0) return api.create({ ...(folder && { folder }), ...(title && { title }) });
+		const fork = await api.fork(session, { at: edit.at });
+		const renames = edit.isFirst && title && fork.title === titleFrom(edit.was);
+		return renames ? api.change(fork.id, { title }).catch(() => fork) : fork;
+	};
+
+	// A session that was made for a message which could not be sent is of no use to anybody. One that has begun to work stays.
+	const removeUnused = async (made) => {
+		const now = await api.session(made.id).catch(() => null);
+		if (now?.runs === made.runs && now.driver === null) await api.remove(made.id).catch(() => {});
+		loadSessions();
 	};
 
 	// Sends to the session it was written in, whatever is open by now; without one, to a new session.
-	define('send', async ({ text, files, session }) => {
+	define('send', async (message) => {
+		const { text, files, attached, session, place, edit } = message;
 		if (page.past !== null) run('scrub', null);
-		const id = session ?? (await newSession());
-		if (!id) return false;
+		const made = session === null || edit ? await tried(() => makeSession(message)) : null;
+		if (made === false) return false;
+		const id = made?.id ?? session;
 		const sent = await tried(() => api.send(id, { text, ...(files.length > 0 ? { files } : {}), when_busy: 'queue' }));
-		if (!sent) return false;
-		if (session === null) unused = null;
+		if (!sent) {
+			if (made) await removeUnused(made);
+			return false;
+		}
 		if (page.feed?.id === id) {
-			run('pending', { id: sent.message_id, text });
+			run('pending', { id: sent.message_id, text, files: attached });
 			run('show end');
 			composer.text.focus();
-		} else if (session === null && page.route.name === 'new') {
-			composer.moveDraft(id);
+		} else if (made && (edit ? page.feed?.id === session : page.route.name === 'new')) {
+			composer.moveTo(id, place);
 			goTo(sessionRoute(id));
+			if (edit) toast(t('edit.done'));
 		}
 		loadSessions();
 		return true;
@@ -80,9 +92,10 @@ export function defineSessionActions({ composer, loadSessions }) {
 
 	define('stop', async () => {
 		if (!page.feed) return;
-		const done = await tried(() => api.stop(page.feed.id));
+		const { id } = page.feed;
+		run('stopping', id);
+		const done = await tried(() => api.stop(id));
 		if (done && done.runs === 0) toast(t('stop.none'));
-		else if (done?.dropped > 0) toast(t('stop.dropped', { n: done.dropped }));
 	});
 
 	// Whether the answer was taken.
@@ -100,26 +113,21 @@ export function defineSessionActions({ composer, loadSessions }) {
 
 	define('retry', () => page.feed && tried(() => api.retry(page.feed.id)));
 
-	define('fork', async (seq, draft = '') => {
+	define('fork', async (seq) => {
 		const row = page.feed && (await tried(() => api.fork(page.feed.id, seq ? { at: seq } : {})));
 		if (!row) return;
 		await loadSessions();
-		keepDraft(row.id, draft);
 		goTo(sessionRoute(row.id));
 		toast(t('fork.done'));
 	});
 
-	// "Edit and run from here": a fork from before the message, with its text in the composer.
-	define('edit', async (message) => {
-		const item = message ?? page.view?.items.findLast((one) => one.type === 'message');
-		if (!item) return;
-		const at = item.batchStart - 1;
-		composer.text.focus();
-		if (at > 0) await run('fork', at, item.text);
-		else {
-			keepDraft(null, item.text);
-			goTo('#/new');
-		}
+	// "Edit and run from here": the text of the message in the composer. Only sending it forks.
+	define('edit', (message) => {
+		const messages = page.view?.items.filter((one) => one.type === 'message') ?? [];
+		const item = message ?? messages.at(-1);
+		if (!item || !page.feed) return;
+		const isFirst = !page.feed.more && item === messages[0];
+		composer.startEdit(page.feed.id, { at: item.batchStart - 1, isFirst, was: item.text }, item.text);
 		if (item.attachments.length > 0) toast(t('edit.files'));
 	});
 

@@ -5,10 +5,11 @@ import { ago } from './format.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
 import { sessionRoute } from './router.js';
+import { nameOf, secondLine } from './titles.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
 
-export const nameOf = (row) => visibleLine(row.title || row.last_prompt || row.key || t('session.untitled'));
+export { nameOf };
 
 // Rows in groups: pinned, then by the day they last changed. Pure but for the given time.
 export function groupsOf(rows, now) {
@@ -30,7 +31,12 @@ export function groupsOf(rows, now) {
 export class SessionList {
 	constructor({ onSearch }) {
 		this.root = byId('rail');
-		this.input = h('input.field', { type: 'search', placeholder: t('rail.search'), 'aria-label': t('rail.search') });
+		this.input = h('input.field', {
+			type: 'search',
+			placeholder: t('rail.search'),
+			'aria-label': t('rail.search'),
+			'aria-describedby': 'search-covers',
+		});
 		this.input.addEventListener('input', () => {
 			clearTimeout(this.timer);
 			this.timer = setTimeout(() => onSearch(this.input.value.trim()), 150);
@@ -50,6 +56,7 @@ export class SessionList {
 				),
 				button(t('action.new'), () => run('new'), { shape: 'plus' }),
 				h('div.search', null, icon('search'), this.input, h('kbd', { 'aria-hidden': 'true' }, '/')),
+				h('p.covers.tiny.muted', { id: 'search-covers' }, t('rail.search.covers')),
 			),
 			this.list,
 			h('div.rail-foot', null, foot(t('rail.usage'), 'usage', 'usage'), foot(t('rail.settings'), 'settings', 'gear')),
@@ -120,6 +127,7 @@ export class SessionList {
 	row(row) {
 		const current = page.row?.id === row.id;
 		const status = current && page.status ? page.status : row.status;
+		const said = secondLine(row);
 		const act = (name, label, shape) =>
 			button(label, () => run(name, row), { kind: 'quiet', shape, text: false, data: { key: `${name}-${row.id}` } });
 		return h(
@@ -131,7 +139,7 @@ export class SessionList {
 				h(`span.dot.${status}`, { role: 'img', 'aria-label': t(`status.${status}`), title: t(`status.${status}`) }),
 				h('span.name.cut', null, nameOf(row)),
 				h('span.when', null, ago(row.updated)),
-				row.title && row.last_prompt && h('span.prompt.cut', null, visibleLine(row.last_prompt)),
+				said && h('span.prompt.cut', null, said),
 			),
 			h(
 				'div.tools',

@@ -2,20 +2,12 @@
 
 import { button, h } from './dom.js';
 import { api } from './api.js';
-import { copyButton } from './copy.js';
+import { command } from './copy.js';
 import { errorWords } from './dialogs.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine } from './visible_text.js';
-
-const command = (text) =>
-	h(
-		'div.command',
-		null,
-		h('code', { tabindex: 0 }, text),
-		copyButton(() => text, t('copy.command')),
-	);
 
 export function drawWelcome() {
 	const folders = page.me?.folders ?? [];
@@ -53,12 +45,12 @@ export function drawWelcome() {
 	);
 }
 
-// Two ways to connect a model, and a check that turns green by itself.
+// Two ways to connect a model, and a check that turns green by itself; where one is connected, which.
 export function connectCards() {
+	if (!page.me?.demo) return readyLine();
 	const check = h('div.row.small', { role: 'status' }, h('span.dot'), h('span', null, t('connect.looking')));
-	watchModel(check);
-	return h(
-		'div',
+	const cards = h(
+		'div.connect',
 		null,
 		h(
 			'p.small.row.wraps',
@@ -88,21 +80,33 @@ export function connectCards() {
 			),
 		),
 	);
+	watchModel(cards);
+	return cards;
 }
 
-async function watchModel(check) {
+const readyLine = () =>
+	h(
+		'div.connect.row.small',
+		{ role: 'status' },
+		h('span.dot.good'),
+		h('span', null, t('connect.ready', { name: visibleLine(page.me?.model ?? '') })),
+	);
+
+// Draws anew what says whether a model is connected: it was, or it has gone.
+export function redrawConnect() {
+	for (const shown of document.querySelectorAll('.connect')) shown.replaceWith(connectCards());
+}
+
+async function watchModel(cards) {
 	for (;;) {
 		await new Promise((resolve) => setTimeout(resolve, 3000));
-		if (!check.isConnected) return;
-		const found = await api.models().catch(() => null);
-		if (!found?.models.some((model) => model.in_use)) continue;
-		check.replaceChildren(h('span.dot.good'), h('span.ok', null, t('connect.ready')));
-		page.me = await api.me().catch(() => page.me);
-		if (!page.me.demo) return;
+		if (!cards.isConnected) return;
+		await run('look');
 	}
 }
 
-export function drawLogin(onDone) {
+// `known`: the page had a token that is no longer valid, as after a new start of the server.
+export function drawLogin(onDone, { known = false } = {}) {
 	const field = h('input.field', {
 		type: 'password',
 		'aria-label': t('login.token'),
@@ -122,7 +126,12 @@ export function drawLogin(onDone) {
 	return h(
 		'div.welcome',
 		null,
-		h('div', null, h('h2', null, t('login.title')), h('p.muted', null, t('login.words'))),
+		h(
+			'div',
+			null,
+			h('h2', null, t(known ? 'login.again' : 'login.title')),
+			h('p.muted', null, t(known ? 'login.again.words' : 'login.words')),
+		),
 		command('windlass open'),
 		h('form.row', { onsubmit: send }, field, h('button.main', { type: 'submit' }, t('login.send'))),
 		problem,

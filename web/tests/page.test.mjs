@@ -73,7 +73,7 @@ test('keys mean nothing while a person types, except escape and the palette', ()
 	assert.equal(press('3', { typing: true }), null);
 	assert.equal(press('n', { ctrl: true }), null);
 	assert.deepEqual(press('k', { ctrl: true, typing: true }), { name: 'palette' });
-	assert.deepEqual(press('Escape', { typing: true }), { name: 'stop' });
+	assert.deepEqual(press('Escape', { typing: true }), { name: 'leave' });
 	assert.equal(press('Escape', { composing: true }), null);
 	assert.equal(actionFor({ key: '1' }, {}), null);
 	assert.equal(actionFor({ key: 'j' }, { overlay: true }), null);

@@ -6,8 +6,27 @@ import { readdirSync } from 'node:fs';
 import { play } from './stage.mjs';
 import { ended, send } from './steps.mjs';
 
+// A model that is connected, or goes away, is noticed by itself.
+async function models(stage, page) {
+	const look = () => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+	const model = page.locator('#composer [data-key=model]');
+	await page.locator('#rail button', { hasText: 'New session' }).click();
+	await page.locator('.welcome .way').first().waitFor();
+	assert.equal(await model.innerText(), 'demo');
+	await page.route('**/api/me', async (route) => {
+		const response = await route.fetch();
+		await route.fulfill({ response, json: { ...(await response.json()), demo: false, model: 'qwen3' } });
+	});
+	await page.locator('.welcome .connect', { hasText: 'A model is ready: qwen3.' }).waitFor();
+	await model.filter({ hasText: 'qwen3' }).waitFor();
+	await page.unroute('**/api/me');
+	await look();
+	await page.locator('.welcome .way').first().waitFor();
+	await model.filter({ hasText: 'demo' }).waitFor();
+}
+
 await play('first_visit', {}, async (stage) => {
-	stage.expect('401');
+	stage.expect('401', 'ERR_CONNECTION_', 'ERR_INCOMPLETE_CHUNKED_ENCODING', 'ERR_EMPTY_RESPONSE', 'ERR_SOCKET_NOT_CONNECTED');
 	await stage.open({ scenes: [], without: ['OPENAI_BASE_URL', 'OPENAI_MODEL'] });
 	const page = await stage.tab();
 
@@ -43,8 +62,24 @@ await play('first_visit', {}, async (stage) => {
 	assert.equal(await ended(page, 2), 'Done');
 	assert.equal(page.url(), address, 'it is played once');
 
+	await models(stage, page);
+
+	// The server is started again with another token: the page asks for it, and goes on where it was.
+	await page.goto(address);
+	await ended(page, 2);
+	await stage.kill();
+	const { token } = await stage.start('fedcba9876543210fedcba9876543210');
+	await page.locator('.welcome h2', { hasText: 'The server was started again and has a new token' }).waitFor();
+	await page.locator('.welcome p', { hasText: 'Run “windlass open”, or paste the token' }).waitFor();
+	await stage.shot(page, 'new-token');
+	await page.locator('.welcome input').fill(token);
+	await page.locator('.welcome button', { hasText: 'Open' }).click();
+	assert.equal(await ended(page, 2), 'Done');
+	assert.equal(page.url(), address);
+
 	// Somebody without the token.
 	await stage.context.clearCookies();
+	await page.evaluate(() => localStorage.clear());
 	await page.reload();
 	await page.locator('.welcome h2', { hasText: 'needs a token' }).waitFor();
 	await stage.shot(page, 'login');
@@ -60,7 +95,7 @@ await play('first_visit', {}, async (stage) => {
 	assert.deepEqual(asked, [], 'who comes back with the token finds the field as it was');
 	await page.locator('.welcome button', { hasText: 'Open' }).click();
 	await page.locator('[role=alert]', { hasText: 'not valid' }).waitFor();
-	await page.locator('.welcome input').fill(stage.server.token);
+	await page.locator('.welcome input').fill(token);
 	await page.locator('.welcome button', { hasText: 'Open' }).click();
 	await page.locator('.end').first().waitFor();
 });

@@ -78,11 +78,11 @@ await play('keyboard', { reducedMotion: 'reduce' }, async (stage) => {
 
 	// Its own button folds the rail, and the focus goes to the one that brings it back, and from there to the first again.
 	const key = () => page.evaluate(() => document.activeElement.dataset.key ?? document.activeElement.ariaLabel);
-	await page.locator('#rail [aria-label="Fold the sessions away"]').focus();
+	await page.locator('#rail [aria-label="Hide the sessions"]').focus();
 	await keys.press('Enter');
 	assert.equal(await key(), 'rail');
 	await keys.press('Enter');
-	assert.equal(await key(), 'Fold the sessions away');
+	assert.equal(await key(), 'Hide the sessions');
 
 	// A link that skips leads to a place on the page, not to another page.
 	const address = page.url();

@@ -62,7 +62,7 @@ await play('looks', {}, async (stage) => {
 	await asked(page, 'cargo test');
 	await everyLook(stage, page, 'asking', found);
 	await answer(page, 5);
-	await page.locator('#question .fields button').click();
+	await page.locator('#question .fields [type=submit]').click();
 	await page.locator('.live .text', { hasText: 'product' }).waitFor();
 	await everyLook(stage, page, 'streaming', found);
 	assert.equal(await ended(page, 1), 'Done');

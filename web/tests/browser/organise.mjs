@@ -51,6 +51,7 @@ async function findsAndFiles(stage, page) {
 	await sails.locator('[aria-label="Pin"]').click();
 	await page.locator('#rail-list h2', { hasText: 'Pinned' }).waitFor();
 	await page.locator('#rail input').fill('anchor');
+	await page.locator('#rail .covers', { hasText: 'titles, last messages' }).waitFor();
 	await sails.waitFor({ state: 'hidden' });
 	assert.equal(await rows.count(), 1);
 	await page.locator('#rail input').fill('nothing of the kind');
@@ -99,7 +100,7 @@ async function sendUnlisted(page) {
 	await page.locator('.reply', { hasText: 'So it is.' }).waitFor();
 	assert.equal(page.url(), address);
 	await page.unroute(row);
-	await page.locator('#head button.title', { hasText: 'and so on' }).waitFor();
+	await page.locator('#head button.title', { hasText: 'set the sails' }).waitFor();
 }
 
 // What is typed is never lost: not while a message is on its way, not when it fails, and not in another session.
@@ -145,7 +146,7 @@ async function sendWhatever(page) {
 	assert.equal(await composer(page).inputValue(), 'not yet');
 	await composer(page).fill('');
 
-	// The next try takes the session that the failed one has made; what is typed meanwhile goes along.
+	// The failed try has left no session behind; what is typed during the next one goes along.
 	await page.locator('button', { hasText: 'New session' }).click();
 	await text('hoist the jib');
 	route = await held('hoist the jib');

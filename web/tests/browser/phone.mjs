@@ -59,7 +59,7 @@ await play('phone', phone, async (stage) => {
 	assert.ok(place.y > 600 && place.y + place.height <= 844, 'the composer is at the bottom');
 	await stage.shot(page, 'asking');
 	await answer(page, 5);
-	await page.locator('#question .fields button').click();
+	await page.locator('#question .fields [type=submit]').click();
 	assert.equal(await ended(page, 1), 'Done');
 	await page.locator('.call summary').first().click();
 	await page.locator('.call[open] .inside').waitFor();

@@ -21,6 +21,7 @@ await play('restart', {}, async (stage) => {
 		'ERR_INCOMPLETE_CHUNKED_ENCODING',
 		'ERR_CONNECTION_RESET',
 		'ERR_EMPTY_RESPONSE',
+		'ERR_SOCKET_NOT_CONNECTED',
 	);
 	await stage.open({ scenes, arguments: ['--sandbox', 'off'] });
 	const page = await stage.tab();

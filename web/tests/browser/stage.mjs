@@ -56,7 +56,7 @@ export class Stage {
 	}
 
 	kill = () => wish({ do: 'kill' });
-	start = () => wish({ do: 'start' });
+	start = (token = null) => wish({ do: 'start', token });
 	lengthen = (from, to, runs) => wish({ do: 'lengthen', from, to, runs });
 	terminal = (...words) => wish({ do: 'terminal', arguments: words });
 	terminalEnded = () => wish({ do: 'terminal_ended' });

@@ -14,6 +14,9 @@ await play('terminal', {}, async (stage) => {
 	await page.locator('.session', { hasText: 'tidy up' }).locator('a').click();
 	await page.locator('#notice', { hasText: 'Followed live from pid' }).waitFor();
 	await asked(page, 'echo tidy');
+	// What is written here would be refused, so it can't be sent; it says why.
+	await page.locator('#composer .about', { hasText: /^A terminal \(pid \d+\) is running this session/ }).waitFor();
+	assert.ok(await page.locator('#composer [type=submit]').isDisabled());
 	await answer(page, 1);
 	assert.equal(await ended(page, 1), 'Done');
 	await unasked(page);
@@ -22,4 +25,5 @@ await play('terminal', {}, async (stage) => {
 	assert.match(ran.stdout, /All is tidy/);
 	assert.equal(stage.file('done.txt'), 'tidy\n');
 	await page.locator('#notice', { hasText: 'Followed live' }).waitFor({ state: 'hidden' });
+	await page.locator('#composer [type=submit]:enabled').waitFor();
 });

@@ -14,6 +14,13 @@ fn a_person_works_through_a_whole_conversation() {
     play("conversation");
 }
 
+// proves W4, T8, L8: only the edited command runs, Escape stops nothing by accident, and no text is lost to a stop, a refusal or
+// a view that changes
+#[test]
+fn what_is_written_and_edited_is_what_is_sent_and_run() {
+    play("composing");
+}
+
 // proves W3, W4: without a model the demo plays, labelled; without a token nothing is shown
 #[test]
 fn a_first_visit_says_what_is_missing() {

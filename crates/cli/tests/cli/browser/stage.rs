@@ -41,8 +41,11 @@ enum Wish {
     },
     /// SIGKILL for the server.
     Kill,
-    /// The server again, on the same port, with the same token.
-    Start,
+    /// The server again, on the same port, with the same token unless it gets another one.
+    Start {
+        #[serde(default)]
+        token: Option<String>,
+    },
     /// A session of this key with the first run of another one, so many times. The server must not run.
     Lengthen { from: String, to: String, runs: u32 },
     /// Another command on the same data, with a person at its terminal.
@@ -132,12 +135,12 @@ struct Opened {
 }
 
 impl Opened {
-    fn serve(&mut self) -> Served {
+    fn serve(&mut self, token: &str) -> Served {
         let mut line = vec!["serve", "--address", &self.host];
         line.extend(self.arguments.iter().map(String::as_str));
         let mut command = self.bench.command(&line);
         // In real time, so that durations are what a person sees, and no question expires on a slow machine.
-        command.env("WINDLASS_TEST_CLOCK", "1").env("WINDLASS_SERVE_TOKEN", TOKEN).envs(&self.environment);
+        command.env("WINDLASS_TEST_CLOCK", "1").env("WINDLASS_SERVE_TOKEN", token).envs(&self.environment);
         for name in &self.without {
             command.env_remove(name);
         }
@@ -164,13 +167,13 @@ impl Stage {
                 std::fs::write(folder.join("windlass.toml"), settings).expect("written");
                 let host = "127.0.0.1:0".to_owned();
                 self.opened = Some(Opened { bench, arguments, environment, without, host });
-                self.start()
+                self.start(TOKEN)
             }
             Wish::Kill => {
                 self.served = None;
                 json!({})
             }
-            Wish::Start => self.start(),
+            Wish::Start { token } => self.start(token.as_deref().unwrap_or(TOKEN)),
             Wish::Lengthen { from, to, runs } => {
                 let opened = self.opened.as_ref().expect("open");
                 json!({"records": journal::lengthen(&opened.bench.data(), &from, &to, runs)})
@@ -188,12 +191,12 @@ impl Stage {
         }
     }
 
-    fn start(&mut self) -> Value {
+    fn start(&mut self, token: &str) -> Value {
         let opened = self.opened.as_mut().expect("open");
-        let served = opened.serve();
+        let served = opened.serve(token);
         let url = format!("http://{}", served.host);
         self.served = Some(served);
-        json!({"url": url, "token": TOKEN, "workspace": opened.bench.workspace(), "data": opened.bench.data()})
+        json!({"url": url, "token": token, "workspace": opened.bench.workspace(), "data": opened.bench.data()})
     }
 
     fn refused(&self) -> Vec<String> {
