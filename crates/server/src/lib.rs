@@ -15,6 +15,7 @@ pub mod access;
 mod api;
 mod background;
 mod cleaning;
+mod compactions;
 mod connections;
 mod document;
 mod draining;

@@ -14,6 +14,7 @@ use windlass_vocab::{Attendance, SessionId};
 
 use crate::access::{Access, BrowserEntry, Caller, CallerRole};
 use crate::background::BackgroundTasks;
+use crate::compactions::WantedCompactions;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
 use crate::limits::ServiceLimits;
@@ -51,6 +52,7 @@ pub struct HttpServer {
     runs: OpenRuns,
     pub(crate) metrics: Metrics,
     pub(crate) resumptions: Resumptions,
+    pub(crate) compactions: WantedCompactions,
     /// How long sessions are kept; absent where none is put away.
     pub(crate) retention: Option<SessionRetention>,
     phase: watch::Sender<ServingPhase>,
@@ -87,6 +89,7 @@ impl HttpServer {
             background,
             metrics,
             resumptions,
+            compactions: WantedCompactions::default(),
             retention: None,
             bodies: UserPlaces::default(),
             streams: UserPlaces::default(),

@@ -192,9 +192,9 @@ pub(crate) async fn compact(
     SignedIn(caller): SignedIn,
     Named(session): Named<SessionId>,
 ) -> Result<StatusCode, ApiError> {
-    let session = open(&state, &caller, session).await?;
-    session.compact().await?;
-    state.keep_open(session);
+    let opened = open(&state, &caller, session).await?;
+    state.keep_open(opened);
+    state.compactions.want(session);
     Ok(StatusCode::ACCEPTED)
 }
 
