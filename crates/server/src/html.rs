@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use ammonia::Builder;
-use pulldown_cmark::{Event, Options, Parser, html};
+use pulldown_cmark::{Event, Options, Parser, Tag, html};
 use windlass_narrate::harmless_lines;
 use windlass_vocab::{Envelope, Part, Record};
 
@@ -66,11 +66,22 @@ pub(crate) fn html_of(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, options).map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(harmless_lines(&text).into()),
         Event::Code(text) => Event::Code(harmless_lines(&text).into()),
+        Event::Start(tag) => Event::Start(harmless_tag(tag)),
         event => event,
     });
     let mut made = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut made, events);
     CLEANER.clean(&made).to_string()
+}
+
+/// Returns a tag without hidden characters in what is shown of it: the title of a link.
+fn harmless_tag(tag: Tag<'_>) -> Tag<'_> {
+    match tag {
+        Tag::Link { link_type, dest_url, title, id } => {
+            Tag::Link { link_type, dest_url, title: harmless_lines(&title).into(), id }
+        }
+        tag => tag,
+    }
 }
 
 /// Returns the HTML of the text of a record; `None` for records without a text to read.
@@ -103,6 +114,8 @@ pub(crate) fn with_html(json: &str, envelope: &Envelope) -> String {
 
 #[cfg(test)]
 mod tests {
+    use windlass_narrate::harmless_lines;
+
     use super::html_of;
 
     // proves W3, X4: nothing in a model's text acts in the page
@@ -150,6 +163,26 @@ mod tests {
         }
         let kept = "👨\u{200d}👩 می\u{200c}خواهم\ttab";
         assert!(html_of(kept).contains(kept), "joiners belong to scripts and emoji");
+    }
+
+    // proves X4: one table for the terminal and the page. A character that the terminal replaces reaches the page nowhere.
+    #[test]
+    fn no_character_that_the_terminal_replaces_is_in_the_html() {
+        let hides = |c: char| harmless_lines(&format!("a{c}")) != format!("a{c}");
+        let hidden: Vec<char> = ('\0'..=char::MAX).filter(|c| hides(*c)).collect();
+        assert!(hidden.len() > 4_000, "{}", hidden.len());
+        // Each after a letter; 100 a line, for what a line may hold is bounded.
+        let lines: Vec<String> =
+            hidden.chunks(100).map(|some| some.iter().map(|c| format!("a{c}")).collect::<String>()).collect();
+        let text = lines.join("\n");
+        for markdown in [text.clone(), format!("```\n{text}\n```"), format!("`{}`", lines.join("` `"))] {
+            let made = html_of(&markdown);
+            let left: Vec<char> = made.chars().filter(|c| hides(*c)).collect();
+            assert_eq!(left, Vec::<char>::new());
+            assert!(made.matches('\u{fffd}').count() > 4_000, "they are made visible, not removed");
+        }
+        let link = html_of("[docs](https://docs.example/ \"a\u{202e}b\")");
+        assert!(link.contains("title=\"a\u{fffd}b\""), "{link}");
     }
 
     // proves W4
