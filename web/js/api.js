@@ -72,6 +72,7 @@ export const api = {
 	change: (id, body) => request('PATCH', at(id), { body }),
 	remove: (id) => request('DELETE', at(id)),
 	records: (id, before, batches) => request('GET', at(id, `/records?${query({ before, batches })}`)),
+	diffs: (id, record) => request('GET', at(id, `/records/${record}/diffs`)),
 	send: (id, body) => sendOnce(at(id, '/messages'), body),
 	stop: (id) => request('POST', at(id, '/stop')),
 	answer: (id, question, body) => request('POST', at(id, `/questions/${question}/answer`), { body }),

@@ -3,11 +3,14 @@
 import { button, h, icon } from './dom.js';
 import { between, count, duration } from './format.js';
 import { diffCounts, diffOfCall } from './diff.js';
+import { drawDiff, keptDiffs } from './diff_view.js';
 import { page } from './page_state.js';
 import { run } from './actions.js';
 import { t } from './words.js';
 import { visibleLine, visibleText } from './visible_text.js';
 import { retryWords } from './working.js';
+
+export { drawDiff };
 
 const LEADING = ['command', 'pattern', 'query', 'url', 'path', 'from', 'question', 'name'];
 const SHOWN = 24; // lines of a result before "show all"
@@ -60,7 +63,7 @@ function stateMark(call) {
 	return h(`span.mark.${good ? 'ok' : 'bad'}`, { title: t(`outcome.${call.outcome}`) }, icon(good ? 'check' : 'cross'));
 }
 
-export function exitWords(exit) {
+function exitWords(exit) {
 	if (!exit) return null;
 	return exit.signal === undefined ? t('call.exit', { code: exit.code }) : t('call.signal', { signal: exit.signal });
 }
@@ -114,6 +117,7 @@ function drawInside(call, diff) {
 		Object.keys(values).length > 0 && h('div', null, h('p.label', null, t('call.arguments')), drawArguments(values)),
 		call.repairs?.length > 0 && h('p.tiny.muted', null, t('call.repaired')),
 		diff && h('div', null, h('p.label', null, t('call.change')), drawDiff(diff)),
+		!diff && call.changes?.length > 0 && h('div', null, h('p.label', null, t('call.change')), keptDiffs(call)),
 		call.state !== 'finished' &&
 			h(
 				'pre.block.progress',
@@ -185,14 +189,6 @@ function drawResult(call) {
 		call.images?.map((image) =>
 			h('p.tiny.muted', null, t('call.image', { name: visibleLine(image.name || image.media_type) })),
 		),
-	);
-}
-
-export function drawDiff(lines) {
-	return h(
-		'div.diff',
-		{ tabindex: 0, role: 'group', 'aria-label': t('call.change') },
-		lines.map((line) => h(`div.${line.kind}`, null, visibleText(line.text))),
 	);
 }
 

@@ -70,10 +70,11 @@ function commonLengths(a, b) {
 	return table;
 }
 
-// The change that a call makes to a file, or null: from its preview, else from its arguments.
+// The change that a call makes to a file, or null: from its preview, unless a person edited the call, else from its
+// arguments.
 export function diffOfCall(call) {
 	const body = call.preview?.body ?? '';
-	if (looksLikeDiff(body)) return diffLines(body);
+	if (looksLikeDiff(body) && !call.edited) return diffLines(body);
 	const edit = call.arguments ?? {};
 	if (typeof edit.old_text === 'string' && typeof edit.new_text === 'string')
 		return compareTexts(edit.old_text, edit.new_text);

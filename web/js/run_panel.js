@@ -4,7 +4,7 @@ import { button, byId, h, icon, replaceKeepingFocus } from './dom.js';
 import { count, money, tokens } from './format.js';
 import { diffOfCall } from './diff.js';
 import { drawContext } from './context_bar.js';
-import { drawDiff } from './call_view.js';
+import { drawDiff, keptDiffs } from './diff_view.js';
 import { drawTimeline, newestSpans, placeSpans, spansOf } from './timeline.js';
 import { drawLimit, fillLimit, spentOf } from './limit_meters.js';
 import { addCost } from './fold.js';
@@ -75,7 +75,7 @@ export class RunPanel {
 	}
 
 	put(name, depends, make) {
-		const key = JSON.stringify([page.row?.id, depends]);
+		const key = JSON.stringify([page.feed?.id, depends]);
 		if (this.keys[name] === key) return;
 		this.keys[name] = key;
 		const content = page.view ? make() : null;
@@ -146,7 +146,7 @@ export class RunPanel {
 			h(
 				'dl.pairs',
 				null,
-				money(last.cost) && pair(t('cost.run'), money(last.cost)),
+				money(last.cost) && !last.limits.run_cost && pair(t('cost.run'), money(last.cost)),
 				money(spent) && view.runs.length > 1 && pair(t('cost.session'), money(spent)),
 				pair(t('cost.tokens'), t('cost.in_out', { in: tokens(last.usage.input), out: tokens(last.usage.output) })),
 				last.usage.cached > 0 && pair(t('cost.cached'), tokens(last.usage.cached)),
@@ -186,8 +186,8 @@ export class RunPanel {
 					h(
 						'div.inside',
 						null,
-						calls.flatMap((call) => this.change(call)),
-						calls.length === 0 && h('p.muted', null, t('files.no_diff')),
+						calls.flatMap((call) => this.change(call, path)),
+						calls.length === 0 && h('p.muted', null, t('files.by_step')),
 					),
 				);
 		};
@@ -199,10 +199,10 @@ export class RunPanel {
 		return details;
 	}
 
-	change(call) {
-		const diff = diffOfCall(call);
+	change(call, path) {
+		const diff = call.changes?.length > 1 ? null : diffOfCall(call);
 		return [
-			diff ? drawDiff(diff) : h('p.muted', null, t('files.no_diff')),
+			diff ? drawDiff(diff) : keptDiffs(call, { path }),
 			h(
 				'div.row',
 				null,

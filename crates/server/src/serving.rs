@@ -9,8 +9,8 @@ use utoipa_axum::routes;
 
 use crate::access::check;
 use crate::api::{
-    changes, controls, demo, entry, health, login, me, messages, metrics, records, rules, sessions, settings, transfer,
-    usage,
+    changes, controls, demo, entry, file_diffs, health, login, me, messages, metrics, records, rules, sessions,
+    settings, transfer, usage,
 };
 use crate::document::ServedDocument;
 use crate::error::{ApiError, ErrorKind};
@@ -44,6 +44,7 @@ fn routes() -> OpenApiRouter<Arc<HttpServer>> {
         .routes(routes!(transfer::import))
         .routes(routes!(sessions::get, sessions::change, sessions::remove))
         .routes(routes!(records::records))
+        .routes(routes!(file_diffs::diffs))
         .routes(routes!(events::events))
         .routes(routes!(messages::send))
         .routes(routes!(controls::stop))

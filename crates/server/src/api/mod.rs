@@ -5,6 +5,7 @@ pub(crate) mod changes;
 pub(crate) mod controls;
 pub(crate) mod demo;
 pub(crate) mod entry;
+pub(crate) mod file_diffs;
 pub(crate) mod health;
 pub(crate) mod login;
 pub(crate) mod me;

@@ -14,6 +14,16 @@ pub(crate) struct SessionInAddress {
     session: String,
 }
 
+/// The record that the address names.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "it only describes the address")]
+pub(crate) struct RecordInAddress {
+    /// The number of the record in its session.
+    #[param(minimum = 0, maximum = 9_007_199_254_740_991_u64, example = 7)]
+    record: u64,
+}
+
 /// The question that the address names.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Path)]

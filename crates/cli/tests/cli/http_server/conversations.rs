@@ -1,7 +1,7 @@
 //! Messages, events, questions, and what a person does with a run.
 
 use serde_json::{Value, json};
-use windlass_testkit::{Script, ScriptStep};
+use windlass_testkit::{AfterSteps, Scene, Script, ScriptStep};
 
 use crate::support::Bench;
 use crate::support::served::Served;
@@ -163,4 +163,66 @@ fn a_session_is_forked_undone_renamed_moved_and_deleted() {
     assert_eq!(served.get(&at("")).error(), "not_found");
     let arrived = served.send("POST", "/api/sessions/import", &exported.body);
     assert_eq!((arrived.status, arrived.json()["title"].clone()), (201, json!("A small job")), "{arrived:?}");
+}
+
+// proves W4, T9: what a call did to a file is shown as a diff, though nobody was asked about it and the request has only the new
+// content; for as long as the content after the call is known
+#[test]
+fn the_changes_of_an_allowed_call_are_shown_as_diffs() {
+    let bench = Bench::new(Script::of([
+        ScriptStep::call("write_file", json!({"path": "a.txt", "content": "one\n2\n"})),
+        ScriptStep::call("delete_file", json!({"path": "b.txt"})),
+        ScriptStep::say("Done."),
+        ScriptStep::call("write_file", json!({"path": "a.txt", "content": "1\n2\n"})),
+        ScriptStep::say("Again."),
+    ]));
+    std::fs::write(bench.workspace().join("a.txt"), "one\ntwo\n").expect("written");
+    std::fs::write(bench.workspace().join("b.txt"), "gone\n").expect("written");
+    let served = Served::start(&bench, &[]);
+    let session = served.new_session();
+    let changes = |records: &[Value]| -> Vec<u64> {
+        let changed = records.iter().filter(|record| record["kind"] == "FilesChanged").cloned();
+        seqs(&changed.collect::<Vec<_>>())
+    };
+    let diffs =
+        |record: u64| served.get(&format!("/api/sessions/{session}/records/{record}/diffs")).json()["files"].clone();
+    served.say(&session, "write");
+    let first = served.follow(&session, 0).records_to("RunEnded");
+    let [written, deleted] = changes(&first)[..] else { panic!("{first:?}") };
+    let overwritten = json!([{"path": "a.txt", "diff": "--- a.txt\n+++ a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n"}]);
+    assert_eq!(diffs(written), overwritten);
+    assert_eq!(diffs(deleted), json!([{"path": "b.txt", "diff": "--- b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"}]));
+    // A later call kept what the first one wrote; nobody kept what the last one wrote, once somebody else has changed it.
+    served.say(&session, "again");
+    let after = *seqs(&first).last().expect("records");
+    let [last] = changes(&served.follow(&session, after).records_to("RunEnded"))[..] else { panic!("a change") };
+    std::fs::write(bench.workspace().join("a.txt"), "Mine.\n").expect("written");
+    assert_eq!((diffs(written), diffs(last)), (overwritten, json!([{"path": "a.txt", "diff": null}])));
+    let other = served.get(&format!("/api/sessions/{session}/records/1/diffs"));
+    assert_eq!(other.error(), "not_found", "a record of another kind");
+}
+
+// proves W3, C5: what was asked for while nothing ran is done by the next run, and once
+#[test]
+fn a_conversation_is_summarised_before_the_next_answer() {
+    let repeat = Scene { steps: vec![ScriptStep::say("Aye.")], ..Scene::default() }.then(AfterSteps::RepeatLast);
+    let bench = Bench::new(Script::default().scene(repeat));
+    let served = Served::start(&bench, &[]);
+    let session = served.new_session();
+    let say = |text: &str, after: u64| {
+        served.say(&session, text);
+        served.follow(&session, after).records_to("RunEnded")
+    };
+    let mut last = 0;
+    for number in 1..=4 {
+        last = *seqs(&say(&format!("message {number}"), last)).last().expect("records");
+    }
+    assert_eq!(served.post(&format!("/api/sessions/{session}/compact"), &json!({})).status, 202);
+    let methods = |records: &[Value]| -> Vec<Value> {
+        let compacted = records.iter().filter(|record| record["kind"] == "Compacted");
+        compacted.map(|record| record["body"]["method"].clone()).collect()
+    };
+    let next = say("the next", last);
+    assert_eq!(methods(&next), ["summarised"]);
+    assert_eq!(methods(&say("the one after", *seqs(&next).last().expect("records"))), Vec::<Value>::new());
 }
