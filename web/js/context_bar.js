@@ -9,7 +9,7 @@ import { t } from './words.js';
 const PARTS = ['prefix', 'tools', 'history', 'retrieved', 'reserve', 'safety'];
 
 // The share of the window that a request takes, and how worrying that is. Pure.
-export function contextLevel(budget) {
+function contextLevel(budget) {
 	const used = (budget.prefix ?? 0) + (budget.tools ?? 0) + (budget.history ?? 0) + (budget.retrieved ?? 0);
 	if (!budget.window) return { used, share: null, level: 'ok' };
 	const share = used / budget.window;

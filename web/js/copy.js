@@ -3,7 +3,7 @@
 import { h, icon } from './dom.js';
 import { t } from './words.js';
 
-export async function copyText(text) {
+async function copyText(text) {
 	try {
 		await navigator.clipboard.writeText(text);
 	} catch {

@@ -3,7 +3,7 @@
 import { button, h } from './dom.js';
 import { copyButton } from './copy.js';
 import { limitOfRow } from './limits.js';
-import { between, duration, money, tokens } from './format.js';
+import { between, count, duration, money, tokens } from './format.js';
 import { page } from './page_state.js';
 import { prose } from './server_html.js';
 import { run } from './actions.js';
@@ -13,7 +13,7 @@ import { visibleLine } from './visible_text.js';
 const GOOD = ['completed', 'asked', 'conversed'];
 const BAD = ['failed', 'turn_cap', 'budget_spent'];
 
-export function changedPaths(changes) {
+function changedPaths(changes) {
 	if (!changes) return [];
 	const moved = (changes.moved ?? []).map((one) => `${one.from} → ${one.to}`);
 	return [...(changes.created ?? []), ...(changes.changed ?? []), ...(changes.deleted ?? []), ...moved];
@@ -31,10 +31,10 @@ export function drawEnd({ item, repeated, last, run: known }) {
 				'div.outcome',
 				null,
 				h(`strong${tone}`, null, t(`end.${item.reason}`)),
-				h('span.figures.number.grow', null, figures(item, known)),
+				h('span.figures.number', null, figures(item, known)),
 				actions(item, last),
 			),
-			why(item),
+			why(item, last),
 			changeWords(item.changes),
 		),
 	];
@@ -56,9 +56,11 @@ function figures(item, known) {
 		.join(' · ');
 }
 
-function why(item) {
+// What can be done about it is said at the last end only: by the others, the session went on.
+function why(item, last) {
 	const { words, what } = reasonOf(item);
-	return words ? h('p.why', null, visibleLine(words), what && ' ', what && h('span.muted', null, what)) : null;
+	const advice = last && what ? [' ', h('span.muted', null, what)] : [];
+	return words ? h('p.why', null, visibleLine(words), advice) : null;
 }
 
 // Why it ended so, and what can be done about it. Pure.
@@ -71,12 +73,17 @@ export function reasonOf(item) {
 
 const LIMIT = /^The limit (\w+) is ([^:]+): (.+?) spent(?:, and the next model call would need about (.+?) more)?\./;
 
+// $0.5 as $0.50, and 50000 as 50,000
+const readable = (amount) => amount.replace(/^\$\d+\.\d$/, '$&0').replace(/^\d{4,}/, (n) => count(Number(n)));
+
 // What was spent, and of what: the answer of such a run names the limit as the configuration does.
 function budgetWords(answer) {
 	const [, row, allowed, spent, more] = LIMIT.exec(answer) ?? [];
 	const limit = limitOfRow(row);
 	if (!limit) return { words: answer, what: t('advice.budget') };
-	const words = [t('end.spent', { limit: t(`limit.${limit}`), spent, allowed }), more && t('end.spent.next', { more })];
+	const [used, most] = [spent, allowed].map((amount) => readable(amount).replace(/ tokens$/, ''));
+	const said = t('end.spent', { limit: t(`limit.${limit}`), spent: used, allowed: most });
+	const words = [said, more && t('end.spent.next', { more: readable(more) })];
 	return { words: words.filter(Boolean).join(' '), what: t('advice.budget.row', { row }) };
 }
 

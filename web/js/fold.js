@@ -12,12 +12,12 @@
 //   firstSeq, lastSeq          0 before the first record
 //   items      what the conversation shows, oldest first; each has {type, seq, at}:
 //     message  {id, text, html, attachments, batchStart}       a person's message
-//     run      {run, models, preset, retryOf}                  a run began
-//     reply    {run, turn, model, role, text, html, thinking, thinkingMs, startedAt, partial, usage, cost}
+//     run      {run, models, retryOf}                          a run began
+//     reply    {run, turn, model, role, text, html, thinking, thinkingMs, startedAt, partial, usage}
 //     calls    {run, turn, calls: [Call]}                      the calls of one turn
 //     line     {what, run, …}                                  something to be said in one sentence
-//     end      {run, reason, answer, html, failure, tools, turns, usage, cost, changes, cutOff, dropped}
-//   runs       [{run, startedAt, endedAt, reason, models, preset, attended, retryOf, tries, limits, spentBefore, usage, cost, calls}]
+//     end      {run, reason, answer, html, failure, usage, cost, changes, cutOff, dropped}
+//   runs       [{run, startedAt, endedAt, reason, models, retryOf, tries, limits, spentBefore, usage, cost, calls}]
 //   openRun    number of the run that is open | null           called: it has made a call
 //   turn       null | {run, turn, mode, startedAt}             the turn whose reply is owed
 //   questions  the open ones: [{question, kind, preview, options, expires, default, elicitation, because, askedAt}]
@@ -133,8 +133,6 @@ export function emptyRun(run) {
 		endedAt: null,
 		reason: null,
 		models: [],
-		preset: null,
-		attended: false,
 		retryOf: null,
 		tries: null,
 		limits: {},
@@ -164,7 +162,7 @@ export function addCost(a, b) {
 	return b === null || b === undefined ? a : (a ?? 0) + b;
 }
 
-export function patchRun(view, number, change) {
+function patchRun(view, number, change) {
 	const index = view.runs.findLastIndex((run) => run.run === number);
 	if (index >= 0) view.runs[index] = { ...view.runs[index], ...change(view.runs[index]) };
 }
@@ -177,11 +175,11 @@ function noteChild(view, child, fields) {
 	view.children = { ...view.children, [child]: { ...view.children[child], ...fields } };
 }
 
-export function addItem(view, record, type, fields) {
+function addItem(view, record, type, fields) {
 	view.items.push({ type, seq: record.seq, at: record.at, ...fields });
 }
 
-export function addLine(view, record, what, fields = {}) {
+function addLine(view, record, what, fields = {}) {
 	addItem(view, record, 'line', { what, run: record.run ?? null, ...fields });
 }
 
@@ -236,8 +234,6 @@ const records = {
 			...emptyRun(body.run),
 			startedAt: body.began ?? record.at,
 			models: body.chain ?? [],
-			preset: body.policy?.preset ?? null,
-			attended: body.attendance === 'attended',
 			retryOf: body.retry_of ?? null,
 			tries: body.policy?.retry?.tries ?? null,
 			limits: limitsOf(body.policy ?? {}),
@@ -247,7 +243,7 @@ const records = {
 		view.openRun = body.run;
 		view.called = false;
 		view.questions = [];
-		addItem(view, record, 'run', { run: run.run, models: run.models, preset: run.preset, retryOf: run.retryOf });
+		addItem(view, record, 'run', { run: run.run, models: run.models, retryOf: run.retryOf });
 	},
 
 	RunResumed(view, body, record) {
@@ -255,7 +251,7 @@ const records = {
 		view.questions = view.questions.filter((open) => !withdrawn.includes(open.question));
 		view.closed = view.closed.concat(withdrawn);
 		view.live = null;
-		addLine(view, record, 'resume', { attended: body.attendance === 'attended', withdrawn: withdrawn.length });
+		addLine(view, record, 'resume');
 	},
 
 	ContextPinned(view, body, record) {
@@ -300,9 +296,7 @@ const records = {
 			thinkingMs: live?.thinkingMs ?? null,
 			startedAt: turn?.startedAt ?? null,
 			partial: Boolean(body.partial),
-			stop: body.stop ?? 'stop',
 			usage: addUsage(noUsage(), body.usage),
-			cost: body.cost ?? null,
 		});
 		if (body.cut) addLine(view, record, 'input_cut', { counted: body.cut.counted, read: body.cut.read });
 		view.turn = null;
@@ -343,12 +337,7 @@ const records = {
 	},
 
 	Nudged(view, body, record) {
-		addLine(view, record, 'nudge', {
-			why: body.why,
-			evidence: body.evidence ?? '',
-			text: body.text ?? '',
-			faults: body.faults ?? [],
-		});
+		addLine(view, record, 'nudge', { why: body.why, faults: body.faults ?? [] });
 		view.live = null;
 	},
 
@@ -380,11 +369,7 @@ const records = {
 	},
 
 	Compacted(view, body, record) {
-		addLine(view, record, 'compaction', {
-			method: body.method,
-			resultChars: body.result_chars ?? null,
-			summary: body.summary ?? null,
-		});
+		addLine(view, record, 'compaction', { method: body.method, summary: body.summary ?? null });
 	},
 
 	CancelAsked(view, body, record) {
@@ -400,8 +385,6 @@ const records = {
 			answer: body.answer ?? '',
 			html: htmlOf(record),
 			failure: body.failure ?? null,
-			tools: body.tools ?? [],
-			turns: body.turns ?? 0,
 			usage: addUsage(noUsage(), body.usage),
 			cost: body.cost ?? null,
 			changes: body.changes ?? null,

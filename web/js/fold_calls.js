@@ -48,7 +48,7 @@ export function patchCall(view, id, fields) {
 	view.items[found.index] = { ...item, calls };
 }
 
-export function changeKind({ was, now }) {
+function changeKind({ was, now }) {
 	if (was?.is === 'absent') return 'created';
 	return now?.is === 'absent' ? 'deleted' : 'changed';
 }
@@ -63,7 +63,7 @@ function finishedFields(body, record) {
 		tookMs: body.took_ms ?? 0,
 		finishedAt: record.at,
 	};
-	for (const name of ['cut', 'exit', 'origin', 'remedy', 'structured', 'images']) {
+	for (const name of ['cut', 'exit', 'origin', 'remedy', 'images']) {
 		if (body[name] !== undefined) fields[name] = body[name];
 	}
 	if (body.answered_from !== undefined) fields.answeredFrom = body.answered_from;

@@ -115,6 +115,6 @@ function appended(text, bytes, delta) {
 	return { text: text + rest, bytes: delta.offset + length };
 }
 
-export function byteLength(text) {
+function byteLength(text) {
 	return /^[\x00-\x7f]*$/.test(text) ? text.length : encoder.encode(text).length;
 }

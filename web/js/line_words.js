@@ -63,7 +63,7 @@ const sentences = {
 		tone: 'warn',
 	}),
 	cancel: (item) => ({ words: t(`line.cancel.${item.by}`) }),
-	settled: (item) => ({ words: t(`line.settled.${item.settlement}`, { call: item.call }), tone: 'warn' }),
+	settled: (item) => ({ words: t(`line.settled.${item.settlement}`), tone: 'warn' }),
 	answer: (item) => ({ words: answerWords(item) }),
 	step_started: (item) => ({ words: t('line.step_started', { n: item.step + 1 }) }),
 	step_ended: (item) => ({

@@ -50,7 +50,7 @@ export function notify(kind, { id, name, text }, open) {
 }
 
 // Splits off the sentences that are finished. Pure: the rest is kept for the next text.
-export function finishedSentences(text) {
+function finishedSentences(text) {
 	const end = Math.max(...['. ', '! ', '? ', '.\n', '!\n', '?\n', ':\n', '\n\n'].map((mark) => text.lastIndexOf(mark)));
 	return end < 0 ? { said: '', rest: text } : { said: text.slice(0, end + 1).trim(), rest: text.slice(end + 1) };
 }

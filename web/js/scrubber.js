@@ -9,7 +9,7 @@ import { t } from './words.js';
 const SHOWN = 1500; // of more records, only some have a tick
 const COLOURS = { message: '--text', model: '--accent', call: '--ok', ask: '--warn', bad: '--danger', other: '--wait' };
 
-export function tickKind(record) {
+function tickKind(record) {
 	if (record.kind === 'MessageAccepted') return 'message';
 	if (record.kind === 'ModelReplied' || record.kind === 'TurnStarted') return 'model';
 	if (record.kind.startsWith('Question')) return 'ask';

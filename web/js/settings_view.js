@@ -22,7 +22,7 @@ export function drawSettings(host) {
 		h(
 			'div.sheet',
 			null,
-			h('h2', { tabindex: '-1' }, t('title.settings')),
+			h('h2.unseen', { tabindex: '-1' }, t('title.settings')),
 			pagePart(),
 			part(t('settings.models'), models, follow),
 			part(t('settings.servers'), servers, follow),
@@ -157,7 +157,13 @@ async function servers(again) {
 					null,
 					h(`span.dot.${server.state}`),
 					h('strong', null, visibleLine(server.name)),
-					h('span.muted.grow', null, `${t(`server.${server.state}`)} · ${t('settings.tools', { n: server.tools })}`),
+					h(
+						'span.muted.grow',
+						null,
+						[t(`server.${server.state}`), server.tools > 0 && t('settings.tools', { n: server.tools })]
+							.filter(Boolean)
+							.join(' · '),
+					),
 					['failed', 'closed'].includes(server.state) &&
 						button(t('try_again'), () => retry(server.name), { data: { key: `retry-${server.name}` } }),
 				),
@@ -193,7 +199,7 @@ async function rules(again) {
 		h(
 			'p.small',
 			null,
-			['model', 'preset', 'mode', 'sandbox']
+			['preset', 'mode', 'sandbox']
 				.filter((name) => settings[name])
 				.map(
 					(name) =>

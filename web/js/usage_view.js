@@ -19,7 +19,7 @@ export async function drawUsage(host, by = 'day') {
 		),
 	);
 	const body = h('div', { 'aria-live': 'polite' }, h('p.muted', null, t('loading')));
-	host.replaceChildren(h('div.sheet', null, h('div.row', null, h('h2.grow', null, t('title.usage')), tabs), body));
+	host.replaceChildren(h('div.sheet', null, h('h2.unseen', null, t('title.usage')), h('div', null, tabs), body));
 	host.querySelector('[aria-pressed=true]').focus({ preventScroll: true });
 	try {
 		const { rows } = await api.usage(by);
@@ -58,7 +58,7 @@ function table(rows, by) {
 			h(
 				'tbody',
 				null,
-				sorted.map((row) => h('tr', null, h('td', null, nameCell(row.name, by)), cells(row))),
+				sorted.map((row) => h('tr', null, h(by === 'day' ? 'td.day' : 'td', null, nameCell(row.name, by)), cells(row))),
 			),
 			h('tfoot', null, h('tr', null, h('th', { scope: 'row' }, t('usage.all')), cells(sum))),
 		),

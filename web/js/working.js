@@ -7,11 +7,11 @@ import { visibleLine } from './visible_text.js';
 // {words, until}: `until` is when a failed model call is tried again. Null where what is done is plain to see. Pure.
 export function workingOf(view, now) {
 	const live = view.live;
+	if (view.questions.length > 0) return { words: t('working.asking') };
 	if (live?.waiting) {
 		const wait = live.waiting.for ?? {};
 		return { words: t('working.server', { name: visibleLine(wait.servers?.join(', ') ?? wait.answer ?? '') }) };
 	}
-	if (view.questions.length > 0) return { words: t('working.asking') };
 	if (!view.turn) return null;
 	if (live?.text || live?.thinkingNow || live?.calls.length > 0) return null;
 	const until = retryAt(view);

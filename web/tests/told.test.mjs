@@ -89,10 +89,15 @@ test('a run that its budget stopped says what was spent, of what, and how to go 
 	const answer = 'The limit run_cost_limit is $0.5: $0.48 spent, and the next model call would need about $0.05 more.';
 	const end = { reason: 'budget_spent', answer: `${answer} What was done so far is kept.` };
 	const { words, what } = reasonOf(end);
-	assert.equal(words, 'Cost of the run: $0.48 of $0.5 spent. The next model call would need about $0.05 more.');
+	assert.equal(words, 'Cost of the run: $0.48 of $0.50 spent. The next model call would need about $0.05 more.');
 	assert.match(what, /Try again.*run_cost_limit in windlass\.toml/);
 	const time = reasonOf({ ...end, answer: 'The limit run_time_limit_ms is 1 min: 1 min 2 s spent. What was …' });
 	assert.equal(time.words, 'Time of the run: 1 min 2 s of 1 min spent.');
+	const tokens = 'The limit run_token_limit is 50000 tokens: 90500 tokens spent, and the next model call would need about 1000 tokens more.';
+	assert.equal(
+		reasonOf({ ...end, answer: tokens }).words,
+		'Tokens of the run: 90,500 of 50,000 spent. The next model call would need about 1,000 tokens more.',
+	);
 	assert.equal(reasonOf({ ...end, answer: 'In other words.' }).words, 'In other words.');
 });
 

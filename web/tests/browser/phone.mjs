@@ -33,7 +33,7 @@ async function thumbs(page, where) {
 		.locator(`${where} :is(button, a[href], summary, input:not([type=file], [type=range]), select)`)
 		.evaluateAll((all) =>
 			all
-				.map((element) => ({ element, box: element.getBoundingClientRect() }))
+				.map((element) => ({ element, box: (element.closest('label') ?? element).getBoundingClientRect() }))
 				.filter(({ element, box }) => box.width > 0 && element.checkVisibility() && !element.closest('.prose'))
 				.filter(({ box }) => box.height < 43.5)
 				.map(
@@ -66,10 +66,16 @@ await play('phone', phone, async (stage) => {
 	await fits(page);
 	await thumbs(page, '#main');
 	await stage.shot(page, 'done');
+	await page.locator('.end [data-key=fork]').click();
+	await page.locator('.thin a').waitFor();
+	await page.locator('.toast').waitFor();
+	await thumbs(page, '#main');
+	await page.goBack();
+	await page.locator('.end').waitFor();
 
 	// The rail is a sheet from the left; a session closes it.
 	await page.locator('#head [data-key=rail]').click();
-	await page.locator('#rail .session a').waitFor();
+	await page.locator('#rail .session a[aria-current]').waitFor();
 	await page.waitForFunction(() => document.querySelector('#rail').getAnimations().length === 0);
 	await thumbs(page, '#rail');
 	await stage.shot(page, 'rail');
@@ -100,6 +106,21 @@ await play('phone', phone, async (stage) => {
 	await page.locator('#panel').waitFor({ state: 'hidden' });
 	await page.locator('.call[open] summary').first().waitFor();
 	assert.equal(await page.evaluate(() => document.activeElement.tagName), 'SUMMARY');
+	for (const [name, shown] of [
+		['settings', '.sheet .listed'],
+		['usage', '.sheet table'],
+	]) {
+		await page.goto(`${stage.server.url}/#/${name}`);
+		await page.locator(shown).first().waitFor();
+		await fits(page);
+		await thumbs(page, '#view');
+		await stage.shot(page, name);
+	}
+	await page.locator('.tabs [data-key=session]').click();
+	await page.locator('.sheet td a').first().waitFor();
+	await thumbs(page, '#view');
+	await page.locator('#head [data-key=rail]').click();
+	await page.locator('#rail .session a').first().click();
 	await page.locator('#head [data-key=panel]').click();
 	await page.locator('#veil').waitFor();
 	await page.setViewportSize({ width: 1200, height: 844 });

@@ -81,3 +81,15 @@ fn a_long_session_and_a_fast_reply_stay_smooth_prints_frames() {
 fn every_dialog_and_sheet_is_accessible() {
     play("dialogs");
 }
+
+// proves W4, M3, M7, T9, C5, P2: tries, limits, changes, compaction, and a tool server that failed
+#[test]
+fn the_panel_and_the_lines_say_what_happened() {
+    play("panel");
+}
+
+// proves W4, S3
+#[test]
+fn a_plan_is_followed_step_by_step() {
+    play("plan");
+}
