@@ -53,7 +53,7 @@ export function reasonForm({ onSend, onCancel }) {
 		event.preventDefault();
 		onSend(field.value.trim());
 	};
-	const main = h('button.danger', { type: 'submit' }, h('kbd', null, 'Enter'), t('answer.no'));
+	const main = h('button.danger', { type: 'submit' }, h('kbd', null, 'Enter'), t('ask.deny'));
 	return { form: h('form', { onsubmit: send }, field, buttons({ main, onCancel })), field };
 }
 

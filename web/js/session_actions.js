@@ -58,6 +58,13 @@ export function defineSessionActions({ composer, loadSessions }) {
 		loadSessions();
 	};
 
+	// A session that was begun elsewhere has no title: it keeps the name that it has in the rail, whatever is said next.
+	const keepName = (id, text) => {
+		const row = page.row?.id === id ? page.row : null;
+		const title = row && !row.title && titleFrom(row.last_prompt ?? text);
+		if (title) api.change(id, { title }).then(changed, () => {});
+	};
+
 	// Sends to the session it was written in, whatever is open by now; without one, to a new session.
 	define('send', async (message) => {
 		const { text, files, attached, session, place, edit } = message;
@@ -70,6 +77,7 @@ export function defineSessionActions({ composer, loadSessions }) {
 			if (made) await removeUnused(made);
 			return false;
 		}
+		if (!made) keepName(id, text);
 		if (page.feed?.id === id) {
 			run('pending', { id: sent.message_id, text, files: attached });
 			run('show end');

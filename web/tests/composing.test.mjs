@@ -62,7 +62,7 @@ test('a card says what happens when its time is up', () => {
 	const words = (about, answer) => leftWords({ kind: { about }, default: answer }, 299_400);
 	assert.equal(words('approval', 'no'), 'Denied in 5:00');
 	assert.equal(words('purse', 'no'), 'Stops in 5:00');
-	assert.equal(words('settlement', 'interrupt'), 'In 5:00: leave it interrupted');
+	assert.equal(words('settlement', 'interrupt'), 'In 5:00: don’t run it again');
 });
 
 test('the model that is named is the one of the run, or the one that answers next', () => {

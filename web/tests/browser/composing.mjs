@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { call, play, say, scene } from './stage.mjs';
+import { tooLow } from './judge.mjs';
 import { answer, asked, composer, ended, question, send, unasked } from './steps.mjs';
 
 const command = (line) => call('run_command', { command: line });
@@ -9,7 +10,7 @@ const command = (line) => call('run_command', { command: line });
 const scenes = [
 	scene('edit me', command('echo wrong > edited.txt'), say('As you changed it.')),
 	scene('write it', call('write_file', { path: 'plan.txt', content: 'wrong\n' }), say('Written.')),
-	scene('halt', command('sleep 600')),
+	scene('halt', command('sleep 600'), say('Then not.')),
 	scene('hello', say('Good morning.')),
 	scene('second', say('And again.')),
 	scene('other words', say('Other words, indeed.')),
@@ -45,6 +46,7 @@ async function editCalls(stage, page) {
 	await field.waitFor({ state: 'detached' });
 	assert.equal(await focusOf(page), 'question');
 	assert.equal(await question(page).locator('.answers button:visible').count(), 5);
+	await page.locator('#question[data-ready]').waitFor();
 	await page.keyboard.press('4');
 	await field.fill(' ');
 	await field.press('Control+Enter');
@@ -200,6 +202,52 @@ async function says(page, address) {
 	await about(page).waitFor({ state: 'hidden' });
 }
 
+// On a phone every control that these states bring is high enough for a thumb.
+async function thumbs(page) {
+	const check = async (where) => assert.deepEqual(await tooLow(page, where), [], where);
+	await newSession(page);
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.locator('.welcome').waitFor();
+	await page.locator('#composer input[type=file]').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') });
+	await page.locator('#composer .chip').waitFor();
+	await check('#main');
+	await page.locator('#composer .chip button').click();
+	await composer(page).fill('halt');
+	await page.locator('#composer [type=submit]').click();
+	await asked(page, 'sleep 600');
+	await check('#dock');
+	for (const key of ['edit', 'no']) {
+		await question(page).locator(`[data-option=${key}]`).click();
+		await check('#dock');
+		await question(page).locator('button:visible', { hasText: 'Cancel' }).click();
+	}
+	await question(page).locator('[data-option=no]').click();
+	await question(page).locator('[type=submit]:visible').click();
+	await ended(page, 1);
+	await page.locator('.message .edit').click();
+	await about(page).waitFor();
+	await check('#composer');
+	await about(page).locator('button').click();
+	await page.locator('#composer [data-key=model]').click();
+	await page.locator('#dialog[open]').waitFor();
+	await check('#dialog');
+	await page.keyboard.press('Escape');
+	await page.locator('#head [data-key=menu]').click();
+	await check('.menu');
+	await page.locator('.menu button').first().click();
+	await page.locator('#head input.title').waitFor();
+	await check('#head');
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('Control+k');
+	await page.locator('#palette[open]').waitFor();
+	await check('#palette');
+	await page.keyboard.press('Escape');
+	await page.locator('#head [data-key=rail]').click();
+	await page.locator('#rail input').fill('nothing of the kind');
+	await page.locator('#rail .empty').waitFor();
+	await check('#rail');
+}
+
 await play('composing', {}, async (stage) => {
 	stage.expect('500');
 	await stage.open({ scenes, arguments: ['--sandbox', 'off', '--mode', 'strict'] });
@@ -211,4 +259,5 @@ await play('composing', {}, async (stage) => {
 	await edits(stage, page);
 	await says(page, address);
 	await unasked(page);
+	await thumbs(page);
 });

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { play } from './stage.mjs';
+import { tooLow } from './judge.mjs';
 import { ended, send } from './steps.mjs';
 
 // A model that is connected, or goes away, is noticed by itself.
@@ -50,12 +51,16 @@ await play('first_visit', {}, async (stage) => {
 	// Another message is answered, too; a new session says how to connect a model, and leads back to the demo.
 	await send(page, 'and now?');
 	assert.equal(await ended(page, 2), 'Done');
+	await page.locator('.session .prompt', { hasText: 'and now?' }).waitFor();
+	const name = await page.locator('.session .name').innerText();
+	assert.match(name, /^Rename the screenshots/, 'it keeps the name it had');
 	await labelled();
 	const address = page.url();
 	await page.locator('button', { hasText: 'New session' }).click();
 	await page.locator('.welcome .tag', { hasText: 'demo' }).waitFor();
 	await stage.shot(page, 'welcome-1440');
 	await page.setViewportSize({ width: 390, height: 844 });
+	assert.deepEqual(await tooLow(page, '#main'), []);
 	await stage.shot(page, 'welcome-390');
 	await page.setViewportSize({ width: 1440, height: 900 });
 	await page.locator('.welcome button', { hasText: 'Watch it do a job' }).click();

@@ -26,6 +26,19 @@ export async function faults(page, where) {
 	);
 }
 
+// The controls in view that are too low for a thumb: under 44 pixels. Links inside prose are not controls.
+export function tooLow(page, where) {
+	return page
+		.locator(`${where} :is(button, a[href], summary, input:not([type=file], [type=range]), select, textarea, [role=option])`)
+		.evaluateAll((all) =>
+			all
+				.map((element) => ({ element, box: (element.closest('label') ?? element).getBoundingClientRect() }))
+				.filter(({ element, box }) => box.width > 0 && element.checkVisibility() && !element.closest('.prose'))
+				.filter(({ box }) => box.height < 43.5)
+				.map(({ element, box }) => `${element.outerHTML.slice(0, 90)} ${Math.round(box.height)}`),
+		);
+}
+
 // Each colour and width, once with a picture of it.
 export async function everyLook(stage, page, name, found) {
 	const looks = ['light', 'dark'].flatMap((colorScheme) =>

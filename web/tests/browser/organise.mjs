@@ -61,7 +61,7 @@ async function findsAndFiles(stage, page) {
 	await sails.hover();
 	await sails.locator('[aria-label="Archive"]').click();
 	await sails.waitFor({ state: 'hidden' });
-	await page.locator('.toast button', { hasText: 'Take back' }).click();
+	await page.locator('.toast button', { hasText: 'Undo' }).click();
 	await sails.waitFor();
 	await sails.hover();
 	await page.locator('.toast').last().waitFor({ state: 'detached' });
