@@ -28,6 +28,11 @@ export class Composer {
 		return this.edit ? editPlace(this.session) : this.session;
 	}
 
+	// An edited message goes to a fork, whoever has the session.
+	get isBlocked() {
+		return Boolean(this.state.blocked) && !this.edit;
+	}
+
 	get files() {
 		return this.attached.get(this.place) ?? [];
 	}
@@ -145,10 +150,9 @@ export class Composer {
 	// What the composer goes by: {running, asking, past, blocked}. `blocked` says why nothing can be sent.
 	show(change) {
 		Object.assign(this.state, change);
-		const { running, past, blocked } = this.state;
+		const { running, past } = this.state;
 		if (!running) leaveFocus(this.stop, this.text);
 		this.stop.hidden = !running;
-		this.sendButton.disabled = Boolean(blocked);
 		this.text.placeholder = t(
 			past ? 'composer.placeholder.past' : running ? 'composer.placeholder.running' : 'composer.placeholder',
 		);
@@ -180,6 +184,7 @@ export class Composer {
 	// The line above the text: where a message would go, where that is not plain.
 	drawAbout() {
 		const words = this.aboutWords();
+		this.sendButton.disabled = this.isBlocked;
 		if (this.about.dataset.words === words) return;
 		this.about.dataset.words = words;
 		leaveFocus(this.about, this.text);
@@ -195,9 +200,8 @@ export class Composer {
 
 	aboutWords() {
 		const { past, blocked } = this.state;
-		if (blocked) return blocked;
 		if (this.edit) return t('composer.editing');
-		return past ? t('composer.past') : '';
+		return blocked ?? (past ? t('composer.past') : '');
 	}
 
 	// Edits a message in place of the draft, which comes back afterwards.
@@ -261,7 +265,7 @@ export class Composer {
 			return run(typed.run);
 		}
 		const { session, place, edit } = this;
-		if (this.state.blocked || this.sending.has(place)) return;
+		if (this.isBlocked || this.sending.has(place)) return;
 		if (!typed.send && this.files.length === 0) return;
 		const message = { text: typed.send, typed: this.text.value, files: this.files };
 		this.sending.add(place);

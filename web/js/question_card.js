@@ -44,6 +44,7 @@ export class QuestionCard {
 		setInterval(() => this.showTimeLeft(), 1000);
 		addEventListener('keydown', () => (lastKey = performance.now()), true);
 		this.root.addEventListener('keydown', (event) => this.leave(event));
+		this.root.addEventListener('keydown', (event) => this.passOn(event));
 	}
 
 	show(view) {
@@ -67,8 +68,10 @@ export class QuestionCard {
 	// Takes the focus once, as soon as that disturbs nobody.
 	claimFocus(question) {
 		if (this.question !== question) return;
-		if (mayTakeFocus()) this.root.focus({ preventScroll: true });
-		else setTimeout(() => this.claimFocus(question), 200);
+		if (mayTakeFocus()) {
+			this.fromComposer = document.activeElement === byId('composer-text');
+			this.root.focus({ preventScroll: true });
+		} else setTimeout(() => this.claimFocus(question), 200);
 	}
 
 	draw(question, view) {
@@ -249,6 +252,15 @@ export class QuestionCard {
 		event.preventDefault();
 		event.stopPropagation();
 		this.closeForm();
+	}
+
+	// Somebody who begins to write although the card took the focus from the composer writes there: letters are no keys then.
+	passOn(event) {
+		const isLetter = event.key.length === 1 && !/[1-5\s]/.test(event.key);
+		if (!this.fromComposer || event.target !== this.root || !isLetter) return;
+		if (event.ctrlKey || event.metaKey || event.altKey || this.more.firstChild) return;
+		event.stopPropagation();
+		byId('composer-text').focus();
 	}
 
 	showTimeLeft() {

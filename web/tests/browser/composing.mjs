@@ -71,9 +71,16 @@ async function editCalls(stage, page) {
 // Escape leaves a field with text and a question before it stops anything; a stop gives back what was not read.
 async function escapes(page) {
 	const keys = page.keyboard;
+	const card = () =>
+		page.waitForFunction(() => document.querySelector('#question[data-ready]')?.contains(document.activeElement));
 	await send(page, 'halt');
 	await asked(page, 'sleep 600');
-	await page.waitForFunction(() => document.querySelector('#question[data-ready]')?.contains(document.activeElement));
+	// The card takes the focus from the empty composer, and gives it back to who writes on: "n" opens no new session.
+	await card();
+	await keys.type('never mind');
+	await text(page, 'never mind');
+	await composer(page).fill('');
+	await question(page).focus();
 	await keys.press('Escape');
 	assert.equal(await focusOf(page), 'conversation');
 	assert.ok(await question(page).isVisible(), 'it still asks');
