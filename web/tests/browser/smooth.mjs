@@ -134,7 +134,8 @@ await play('smooth', { reducedMotion: 'reduce' }, async (stage) => {
 	// Up to the first message, page by page, as with a held key.
 	await page.evaluate(async () => {
 		const host = document.querySelector('#conversation');
-		while (!document.querySelector('[data-row="message-2"], [data-row="message-3"], [data-row="message-4"]')) {
+		const first = [2, 3, 4, 5, 6].map((seq) => `[data-row="message-${seq}"]`).join();
+		while (!document.querySelector(first)) {
 			host.scrollTop -= 2000;
 			await new Promise((drawn) => requestAnimationFrame(drawn));
 		}
