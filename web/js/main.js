@@ -359,9 +359,16 @@ document.addEventListener('visibilitychange', () => {
 		unseenEnd = false;
 		drawFrame();
 		loadSessions();
-		if (page.route.name !== 'login') lookAgain();
+		if (page.route.name === 'login') comeIn();
+		else lookAgain();
 	}
 });
+
+// Who has signed in on another page of the browser meanwhile need not do it here again. What is typed is left alone.
+async function comeIn() {
+	if (byId('view').querySelector('input')?.value) return;
+	if (await api.me().catch(() => null)) location.reload();
+}
 setInterval(() => {
 	if (!document.hidden && page.route.name !== 'login') lookAgain();
 }, 30000);
