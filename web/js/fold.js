@@ -22,7 +22,7 @@
 //   turn       null | {run, turn, mode, startedAt}             the turn whose reply is owed
 //   questions  the open ones: [{question, kind, preview, options, expires, default, elicitation, because, askedAt}]
 //   plan       null | [{step, status, file}]                   planRun: the run that made it
-//   children   {child: {step, session}} sessions that carry out steps of plans; either may not be known
+//   children   {child: {step, session, ended}} sessions that carry out steps of plans; what is not known is absent
 //   budget     null | what fills the context window (ContextBudget)
 //   files      [{path, change: created|changed|deleted, call}] in order
 //   live       null | {run, turn, attempt, text, thinking, thinkingNow, thinkingMs, calls, waiting, leftOut}
@@ -356,7 +356,7 @@ const records = {
 	},
 
 	ChildReported(view, body, record) {
-		if (body.session) noteChild(view, body.child, { session: body.session });
+		noteChild(view, body.child, { session: body.session ?? null, ended: true });
 		spend(view, record.run, body.usage, body.spent?.cost || null);
 		for (const path of body.changed ?? []) view.files.push({ path, change: 'changed', call: body.child });
 		addLine(view, record, 'step_ended', {

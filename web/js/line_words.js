@@ -65,7 +65,9 @@ const sentences = {
 	cancel: (item) => ({ words: t(`line.cancel.${item.by}`) }),
 	settled: (item) => ({ words: t(`line.settled.${item.settlement}`), tone: 'warn' }),
 	answer: (item) => ({ words: answerWords(item) }),
-	step_started: (item) => ({ words: t('line.step_started', { n: item.step + 1 }) }),
+	step_started: (item) => ({
+		words: t(item.title ? 'line.step_started.title' : 'line.step_started', { n: item.step + 1, title: item.title }),
+	}),
 	step_ended: (item) => ({
 		words: t(item.step === null ? 'line.step_ended.some' : 'line.step_ended', {
 			n: item.step + 1,

@@ -1,4 +1,4 @@
-// Which session carried out a step of the plan. Pure.
+// The steps of a plan and the sessions that carry them out. Pure.
 
 import { placeOf } from './fold_calls.js';
 
@@ -9,3 +9,12 @@ export function sessionOfStep(view, index) {
 	);
 	return mine.at(-1)?.[1].session ?? null;
 }
+
+// What a step is about, where the plan that it belongs to is still the newest; else null.
+export function titleOfStep(view, { run, step }) {
+	const item = run === view.planRun ? view.plan?.[step] : null;
+	return item ? [item.file, item.step].filter(Boolean).join(': ') : null;
+}
+
+// A line that says that a step begins is not needed any more once one says how it ended.
+export const isPassed = (view, item) => item.what === 'step_started' && Boolean(view.children[item.child]?.ended);

@@ -1,5 +1,6 @@
 // Which rows the conversation has, from the view. Pure.
 
+import { isPassed, titleOfStep } from './plan_steps.js';
 import { afterItem, isFailedTry, tryRow } from './tries.js';
 
 // The name of the model that follows a script.
@@ -23,7 +24,8 @@ export function rowsOf(view, pending = []) {
 	const newest = view.openRun === null ? null : view.items.at(-1);
 	let before = { model: null, reply: null, tries: null, newest, last, runs };
 	for (const item of view.items) {
-		before = { ...before, tries: afterItem(before.tries, item) };
+		if (isPassed(view, item)) continue;
+		before = { ...before, view, tries: afterItem(before.tries, item) };
 		if (before.tries?.joins) rows.pop();
 		const row = rowOf(item, before);
 		if (row) rows.push(row);
@@ -58,6 +60,7 @@ function needsOf(item, before) {
 		const { first, count } = before.tries;
 		return `${first} ${count} ${before.newest === item} ${before.runs.get(item.run)?.tries}`;
 	}
+	if (item.what === 'step_started') return titleOfStep(before.view, item);
 	if (item.type !== 'end') return '';
 	const { startedAt, calls } = before.runs.get(item.run);
 	return `${before.reply?.seq} ${before.last === item.run} ${startedAt} ${calls}`;
@@ -71,6 +74,8 @@ function makeRow(item, before) {
 			most: before.runs.get(item.run)?.tries ?? null,
 			open: before.newest === item,
 		});
+	if (item.what === 'step_started')
+		return { key, type: 'line', item: { ...item, title: titleOfStep(before.view, item) } };
 	if (item.type === 'reply')
 		return SAID.has(item.role) && (item.text || item.thinking) ? { key, type: 'reply', item } : null;
 	if (item.type === 'end')

@@ -15,7 +15,7 @@ export function newestSpans(spans, { all = false } = {}) {
 	return all || spans.length <= SHOWN + 2 ? spans : spans.slice(-SHOWN);
 }
 
-// The spans of a run in order: {kind: model|call|asking, label, from, to, open, together, …}. `now` ends what is still open;
+// The spans of a run in order: {kind: model|call|asking|step, label, from, to, open, together, …}. `now` ends what is still open;
 // `together` says that the call is one of several of its turn. Pure.
 export function spansOf(view, number, now) {
 	const spans = [];
@@ -23,6 +23,7 @@ export function spansOf(view, number, now) {
 		if (item.run !== number) continue;
 		if (item.type === 'reply' && item.startedAt)
 			spans.push({ kind: 'model', label: item.model, from: at(item.startedAt), to: at(item.at) });
+		if (item.what === 'step_started') spans.push(spanOfStep(view, item, now));
 		if (item.type === 'calls') spans.push(...item.calls.flatMap((call) => spansOfCall(call, { now, together: item.calls.length > 1 })));
 	}
 	if (view.turn?.run === number)
@@ -34,6 +35,13 @@ export function spansOf(view, number, now) {
 			open: true,
 		});
 	return spans;
+}
+
+// A step is carried out by a session of its own, which is not loaded here.
+function spanOfStep(view, { child, step, at: begun }, now) {
+	const ended = view.items.find((item) => item.what === 'step_ended' && item.child === child);
+	const bad = ended !== undefined && !['completed', 'conversed'].includes(ended.reason);
+	return { kind: 'step', step, from: at(begun), to: ended ? at(ended.at) : now, bad, open: !ended };
 }
 
 function spansOfCall(call, { now, together }) {
@@ -73,12 +81,7 @@ export function drawTimeline(spans) {
 }
 
 function drawSpan(span) {
-	const label =
-		span.kind === 'model'
-			? t('timeline.model')
-			: span.kind === 'asking'
-				? t('timeline.asking')
-				: visibleLine(span.label);
+	const label = labelOf(span);
 	const bar = h(`i.bar.${span.kind}${span.bad ? '.bad' : ''}`);
 	const parts = [h('span.cut', null, label), h('span.lane', null, bar), h('span.took.number')];
 	if (!span.call) return h(`div.span.${span.kind}`, null, parts);
@@ -92,6 +95,11 @@ function drawSpan(span) {
 		},
 		parts,
 	);
+}
+
+function labelOf({ kind, label, step }) {
+	if (kind === 'step') return t('timeline.step', { n: step + 1 });
+	return kind === 'call' ? visibleLine(label) : t(`timeline.${kind}`);
 }
 
 // Puts each bar in its place on the common clock, which goes on as long as a span is open.

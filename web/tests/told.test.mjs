@@ -144,7 +144,15 @@ test('a step of a plan leads to the session that carried it out', () => {
 	assert.equal(sessionOfStep(view, 3), null);
 	const running = foldAll(emptyView(), records.slice(0, 14));
 	assert.equal(sessionOfStep(running, 1), null, 'not known yet');
-	assert.deepEqual(lines(view).slice(-1), ['step 3: Done. Changed c.txt']);
+	assert.deepEqual(lines(view).slice(-2), ['step 2: Done. Changed b.txt', 'step 3: Done. Changed c.txt'], 'one line each');
+	assert.equal(lines(running).at(-1), 'step 2 begins: b.txt: change the price to 12');
+	const steps = spansOf(view, 1, 0).filter((span) => span.kind === 'step');
+	assert.deepEqual(steps.map(({ step, bad }) => [step, bad]), [
+		[0, false],
+		[1, false],
+		[2, false],
+	]);
+	assert.equal(steps[0].to - steps[0].from, 22_456);
 	const other = { kind: 'PlanChanged', seq: 99, batch: [0, 1], run: 2, body: { items: [{ step: 'x', status: 'open' }] } };
 	assert.equal(sessionOfStep(foldAll(view, [other]), 0), null, 'another plan');
 });

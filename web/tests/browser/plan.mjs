@@ -33,12 +33,15 @@ await play('plan', {}, async (stage) => {
 	assert.deepEqual((await steps.locator('code').allInnerTexts()).map((name) => name.trim()), names);
 	assert.equal(await page.locator('#panel .part header', { hasText: 'Plan' }).locator('.number').innerText(), '1/3');
 	assert.equal(await steps.locator('a').count(), 1, 'only a step that is done has its session named');
+	await page.locator('.thin', { hasText: 'step 2 begins: b.txt: change the price to 12' }).waitFor();
+	assert.equal(await page.locator('#panel .span', { hasText: 'step' }).count(), 2, 'where the time went');
 	await stage.shot(page, 'step-asks');
 	await answer(page, 1);
 	assert.equal(await ended(page, 1), 'Done');
 	assert.deepEqual(await states(), ['done', 'done', 'done']);
 	assert.deepEqual(names.map((name) => stage.file(name)), Array(3).fill('price: 12\n'));
 	await page.locator('.thin', { hasText: 'step 2: Done. Changed b.txt.' }).waitFor();
+	assert.equal(await page.locator('.thin', { hasText: 'begins' }).count(), 0, 'a line for each step, not two');
 	await stage.shot(page, 'done');
 
 	// A step leads to the session that carried it out.
