@@ -44,11 +44,14 @@ export class RunPanel {
 	// What a second changes: the bars and the time used. The elements stay, so that a click finds them.
 	tick(view) {
 		const [now, last] = [timeShown(), view.runs.at(-1)];
-		const { shown: spans } = this.spans(view, last, now);
-		const timeline = this.parts.timeline.querySelector('.timeline');
-		if (timeline?.children.length === spans.length) placeSpans(timeline, spans);
+		this.place(this.spans(view, last, now).shown);
 		const meter = this.parts.cost.querySelector('[data-limit=run_time]');
 		if (meter) fillLimit(meter, 'run_time', last.limits.run_time, spentOf(view, 'run_time', now));
+	}
+
+	place(spans) {
+		const timeline = this.parts.timeline.querySelector('.timeline');
+		if (timeline?.children.length === spans.length) placeSpans(timeline, spans);
 	}
 
 	// Draws the parts that changed; the others keep their place, focus and scrolling.
@@ -58,8 +61,10 @@ export class RunPanel {
 		const more = Boolean(page.feed?.more);
 		const last = view?.runs.at(-1);
 		const calls = callsOf(view);
-		this.put('plan', view?.plan, () => this.plan(view));
-		this.put('timeline', [view?.firstSeq, view?.lastSeq, this.whole], () => this.timeline(view, now));
+		this.put('plan', [view?.plan, view?.children], () => this.plan(view));
+		const spans = last && this.spans(view, last, now);
+		this.put('timeline', spans && [last.run, spans.all.length, spans.shown.map(shapeOf)], () => spans && this.timeline(last, spans));
+		if (spans) this.place(spans.shown);
 		this.put(
 			'context',
 			[view?.budget, page.contextOpen, view?.openRun],
@@ -108,10 +113,7 @@ export class RunPanel {
 		];
 	}
 
-	timeline(view, now) {
-		const last = view.runs.at(-1);
-		if (!last) return null;
-		const { all, shown, whole } = this.spans(view, last, now);
+	timeline(last, { all, shown, whole }) {
 		if (all.length === 0) return null;
 		const more = newestSpans(all).length < all.length;
 		const toggle = () => {
@@ -225,6 +227,9 @@ function stepWords(item, session) {
 }
 
 const callsOf = (view) => new Map(view?.items.flatMap((item) => item.calls ?? []).map((call) => [call.id, call]));
+
+// What of a span needs another element; where it begins and ends does not.
+const shapeOf = ({ from: _from, to: _to, open: _open, ...shape }) => shape;
 
 const placeOfRun = ({ run }) => `${page.feed?.id} ${run}`;
 
