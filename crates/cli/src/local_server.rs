@@ -41,14 +41,14 @@ pub(crate) async fn browser_code(server: &RunningServer, purpose: EntryPurpose) 
 }
 
 #[derive(Deserialize)]
-struct TerminalToken {
+struct TokenReply {
     token: String,
 }
 
 /// Asks the server for a token.
 pub(crate) async fn terminal_token(server: &RunningServer) -> Result<String, CommandError> {
     let asked = client(server)?.post("api/entry/token", &()).await;
-    let TerminalToken { token } = asked.map_err(|error| of_server(server, error.into()))?;
+    let TokenReply { token } = asked.map_err(|error| of_server(server, error.into()))?;
     Ok(token)
 }
 

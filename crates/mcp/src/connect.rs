@@ -22,7 +22,7 @@ use crate::listing::{self, ToolListing};
 use crate::name::ServerName;
 use crate::notice::printable;
 use crate::options::McpOptions;
-use crate::stdio::{self, LineTransport, NoticeSink, ProcessEnd, ServerLog, ServerProgram, StartedProcess};
+use crate::stdio::{self, LineTransport, NoticeSink, ProcessEnd, ServerProgram, StartedProcess, StderrLog};
 
 /// Why a connection failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(crate) struct ConnectAttempt<'a> {
     pub(crate) options: &'a McpOptions,
     pub(crate) clients: &'a HttpClients,
     pub(crate) tokens: Option<&'a ServerTokens>,
-    pub(crate) log: &'a ServerLog,
+    pub(crate) log: &'a StderrLog,
     /// The kind of handshake the server used last time.
     pub(crate) era: Option<Era>,
     pub(crate) publish: NoticeSink,

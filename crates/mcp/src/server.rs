@@ -26,7 +26,7 @@ use crate::name::ServerName;
 use crate::notice::{Notice, NoticeKind, SAMPLE, WANTS_LOGIN, printable};
 use crate::options::McpOptions;
 use crate::state::{ConnectionState, ServerState, UnofferedTool};
-use crate::stdio::ServerLog;
+use crate::stdio::StderrLog;
 use crate::tool::McpTool;
 
 /// A server.
@@ -36,7 +36,7 @@ pub(crate) struct Server {
     pub(crate) options: Arc<McpOptions>,
     clients: Arc<HttpClients>,
     tokens: Option<ServerTokens>,
-    log: ServerLog,
+    log: StderrLog,
     inner: Mutex<ServerParts>,
     /// Held from reading the memory to saving it, so that no update is lost. Locked before `inner`.
     remembering: Mutex<()>,
@@ -119,7 +119,7 @@ impl Server {
             options: Arc::clone(options),
             clients: Arc::clone(clients),
             tokens,
-            log: ServerLog::default(),
+            log: StderrLog::default(),
             inner: Mutex::new(inner),
             remembering: Mutex::default(),
             changed: watch::Sender::new(()),

@@ -16,5 +16,5 @@ pub(crate) use frame::UNREADABLE;
 pub use lines::{LineSplitter, ProtocolLine};
 pub(crate) use process::{ProcessEnd, ServerProgram, StartedProcess, start};
 pub use scan::MessagePurpose;
-pub(crate) use tail::{ServerLog, StderrTail};
+pub(crate) use tail::{StderrLog, StderrTail};
 pub(crate) use transport::{LineTransport, NoticeSink};

@@ -77,12 +77,7 @@ impl FanoutScene {
 /// The same of the bare server.
 async fn floor(program: &Path, events: &Path, gap: Duration) -> Result<(Duration, Vec<Duration>)> {
     let server = BareFanout::start(program, events, FOLLOWERS, gap)?;
-    let target = FollowTarget {
-        host: server.host.clone(),
-        path: "/".into(),
-        header: String::new(),
-        last: RUN_ENDED,
-    };
+    let target = FollowTarget { host: server.host.clone(), path: "/".into(), header: String::new(), last: RUN_ENDED };
     let followers = Followers::connect(&target, FOLLOWERS).await?;
     let begun = Instant::now();
     let delays = followers.all_have_the_last().await?;

@@ -75,9 +75,9 @@ impl StderrTail {
 
 /// What the newest process of a server wrote, whether it still runs or not.
 #[derive(Debug, Default)]
-pub(crate) struct ServerLog(Mutex<StderrTail>);
+pub(crate) struct StderrLog(Mutex<StderrTail>);
 
-impl ServerLog {
+impl StderrLog {
     /// A process was started: its words count from now on.
     pub(crate) fn begin(&self, words: &StderrTail) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = words.clone();
