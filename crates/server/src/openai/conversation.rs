@@ -115,7 +115,8 @@ pub(super) struct AnsweredPart<'a> {
 }
 
 impl AnsweredPart<'_> {
-    /// Returns a name for this beginning, together with the model it was said to: equal for equal ones only.
+    /// Returns a name for this beginning, together with the model it was said to: equal for equal ones only. It is compared
+    /// among the sessions of one user, so 64 bits are enough, and it fits into a key that people can read.
     pub(super) fn fingerprint(&self, model: &str) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut add = |text: &str| {
@@ -129,7 +130,7 @@ impl AnsweredPart<'_> {
             add_content(&mut add, &said.content);
         }
         add_content(&mut add, self.message);
-        hasher.finalize().to_hex().chars().take(32).collect()
+        hasher.finalize().to_hex().chars().take(16).collect()
     }
 }
 
