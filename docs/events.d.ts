@@ -72,6 +72,8 @@ export interface SessionChanged {
   pinned?: boolean;
   /** Whether it is left out of the list. */
   archived?: boolean;
+  /** Whether the conversation so far is summarised before the next run answers. */
+  compact?: boolean;
 }
 
 /** A writer took ownership of the session. Every later write of an earlier writer conflicts. */

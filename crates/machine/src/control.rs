@@ -51,6 +51,8 @@ pub struct LoopState {
     pub raised_limits: BTreeMap<SpendingLimit, u64>,
     /// The plan of the last run that had one, and what came of it (S3).
     pub plan: Arc<PlanProgress>,
+    /// Whether a person asked for a summary before the next run answers.
+    pub compaction_wanted: bool,
     /// The session's own system prompt, which it keeps whatever is configured (C2).
     pub system: Option<Arc<str>>,
     /// The person's newest message: what the next run is about.

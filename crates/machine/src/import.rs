@@ -8,8 +8,13 @@ use crate::draft::Draft;
 use crate::texts;
 
 impl Draft<'_> {
-    /// Records a change of the session as a whole; an import also ends what is open.
+    /// Records a change of the session as a whole; an import also ends what is open. A summary that was asked for already
+    /// is not asked for twice.
     pub(crate) fn change(&mut self, changed: SessionChanged) {
+        let known = SessionChanged { compact: Some(self.control.compaction_wanted), ..SessionChanged::default() };
+        if changed == known {
+            return;
+        }
         let imported = changed.imported.is_some();
         self.push(changed);
         if imported {

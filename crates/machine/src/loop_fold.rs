@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_vocab::{ModelRole, NextAttempt, QuestionId, Record};
+use windlass_vocab::{ModelRole, NextAttempt, QuestionId, Record, SessionChanged};
 
 use crate::control::{LoopState, Run};
 use crate::found_window::FoundWindows;
@@ -21,6 +21,7 @@ impl LoopState {
             Record::SessionOpened(opened) => self.opened = Some(Arc::new(opened.clone())),
             Record::RunStarted(started) => {
                 self.runs = started.run.0;
+                self.compaction_wanted = false;
                 self.forget_raised_limits();
                 self.begin_plan(started);
                 self.keep_found_windows(started);
@@ -53,15 +54,7 @@ impl LoopState {
                 self.undo = Some(Arc::new(started.clone()));
             }
             Record::Undone(_) => self.undo = None,
-            Record::SessionChanged(changed) if changed.imported.is_some() => {
-                self.toolless.clear();
-                self.output_forms.clear();
-                self.found_windows = FoundWindows::default();
-                self.raised_limits.clear();
-                self.title = None;
-                // Who wrote it is not known here: it may not instruct the agent (X6).
-                self.system = None;
-            }
+            Record::SessionChanged(changed) => self.session_changed(changed),
             Record::QuestionAnswered(answered) => {
                 self.raise_limit(answered);
                 self.in_run(record);
@@ -70,7 +63,7 @@ impl LoopState {
                 self.request = Arc::new(RequestWords::of(accepted));
                 self.in_run(record);
             }
-            Record::SessionChanged(_) | Record::LeaseTaken(_) => {}
+            Record::LeaseTaken(_) => {}
             Record::ModelReplied(replied) => {
                 self.charge_reply(replied);
                 if replied.role == ModelRole::Title {
@@ -97,6 +90,21 @@ impl LoopState {
             | Record::ToolWithheld(_)
             | Record::Compacted(_)
             | Record::CancelAsked(_) => self.in_run(record),
+        }
+    }
+
+    fn session_changed(&mut self, changed: &SessionChanged) {
+        self.compaction_wanted = changed.compact.unwrap_or(self.compaction_wanted);
+        if changed.imported.is_some() {
+            self.toolless.clear();
+            self.output_forms.clear();
+            self.found_windows = FoundWindows::default();
+            self.raised_limits.clear();
+            self.title = None;
+            // Nobody here asked for it.
+            self.compaction_wanted = false;
+            // Who wrote it is not known here: it may not instruct the agent (X6).
+            self.system = None;
         }
     }
 

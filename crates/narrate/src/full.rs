@@ -119,7 +119,10 @@ fn session_changed(changed: &SessionChanged) -> String {
     let imported = changed.imported.as_ref().map(|imported| format!("imported into {}", folder(imported)));
     let pinned = changed.pinned.map(|pinned| if pinned { "pinned" } else { "no longer pinned" }.to_owned());
     let archived = changed.archived.map(|archived| if archived { "archived" } else { "no longer archived" }.to_owned());
-    let parts = [changed.title.clone(), changed.key.clone(), imported, pinned, archived];
+    let summary =
+        |wanted| if wanted { "a summary before the next answer was asked for" } else { "no summary after all" };
+    let compact = changed.compact.map(|wanted| summary(wanted).to_owned());
+    let parts = [changed.title.clone(), changed.key.clone(), imported, pinned, archived, compact];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

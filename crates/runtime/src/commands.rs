@@ -52,10 +52,6 @@ impl Driver {
                 self.announce();
                 let _ = reply.send(undone);
             }
-            DriverCommand::Compact { reply } => {
-                self.compact_wanted = true;
-                let _ = reply.send(());
-            }
             DriverCommand::UndoCompaction { reply } => {
                 let undone = self.undo_compaction().await?;
                 let _ = reply.send(undone);
@@ -96,7 +92,7 @@ impl Driver {
             server: None,
             models: self.agent.callable_models(),
             role_chains: self.agent.role_chain_names(),
-            compact: self.compact_wanted,
+            compact: self.state.control.compaction_wanted,
             spent_today: elsewhere.map(|spent| spent.day),
             spent_by_agent: elsewhere.map(|spent| spent.agent),
             system: own_system.cloned(),

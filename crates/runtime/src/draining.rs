@@ -54,7 +54,6 @@ impl Driver {
             | DriverCommand::SendIfIdle { .. }
             | DriverCommand::Retry { .. }
             | DriverCommand::Undo { .. }
-            | DriverCommand::Compact { .. }
             | DriverCommand::UndoCompaction { .. } => self.phase == DriverPhase::Driving,
             DriverCommand::Stop { .. }
             | DriverCommand::Answer { .. }

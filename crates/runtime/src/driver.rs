@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use windlass_machine::{CallApproval, Effect, Fact, State, outstanding};
 use windlass_store::{Batch, Lease, StoreError, WaitingMessage, Writer};
 use windlass_tools::{CallPermission, CheckedPaths};
-use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Record, Resumption};
+use windlass_vocab::{CallId, CallRequested, Envelope, Json, MessageId, Resumption};
 
 use crate::attempt;
 use crate::call::{self, DriverLink, EndedCall};
@@ -43,8 +43,6 @@ pub(crate) struct Driver {
     pub(crate) waiting: VecDeque<WaitingMessage>,
     /// The message this session was opened for, if any: messages that wait behind it are left to other processes.
     pub(crate) only_message: Option<MessageId>,
-    /// Whether a person asked for a summary before the next run.
-    pub(crate) compact_wanted: bool,
     /// The outstanding effects after the last record.
     pub(crate) owed: Vec<Effect>,
     pub(crate) running_effects: RunningEffects,
@@ -271,7 +269,6 @@ impl Driver {
     pub(crate) fn publish_stored(&mut self, envelopes: &[Arc<Envelope>]) {
         for envelope in envelopes {
             self.running_effects.elicited.deliver_answer(&envelope.record);
-            self.compact_wanted &= !matches!(envelope.record, Record::RunStarted(_));
             self.spans.observe(envelope);
             self.services.breakers.observe(&envelope.record, envelope.at);
             self.observer.observe(envelope);

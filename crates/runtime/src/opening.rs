@@ -197,7 +197,6 @@ impl SessionOpener<'_> {
             commands: receiver,
             waiting: VecDeque::new(),
             only_message: None,
-            compact_wanted: false,
             running_effects: RunningEffects::default(),
             phase: DriverPhase::Driving,
             observer: self.live.observer(),

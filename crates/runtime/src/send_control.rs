@@ -133,7 +133,8 @@ fn scrubbed(secrets: &Secrets, control: Control) -> Control {
             Control::Edit { edit: SessionEdit::Title(secrets.scrub(&title).into_owned()) }
         }
         Control::Edit {
-            edit: SessionEdit::Pin | SessionEdit::Unpin | SessionEdit::Archive | SessionEdit::Unarchive,
+            edit:
+                SessionEdit::Pin | SessionEdit::Unpin | SessionEdit::Archive | SessionEdit::Unarchive | SessionEdit::Compact,
         } => control,
     }
 }

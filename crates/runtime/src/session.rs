@@ -131,9 +131,6 @@ pub(crate) enum DriverCommand {
         edit: SessionEdit,
         reply: oneshot::Sender<()>,
     },
-    Compact {
-        reply: oneshot::Sender<()>,
-    },
     UndoCompaction {
         reply: oneshot::Sender<CompactionUndo>,
     },
@@ -264,9 +261,10 @@ impl Session {
         self.ask(|reply| DriverCommand::Edit { edit, reply }).await
     }
 
-    /// Has the conversation so far summarised before the next run answers (C5). Nothing is stored before that run begins.
+    /// Has the conversation so far summarised before the next run answers (C5): only a run calls a model. The wish is
+    /// stored, so it outlives this process.
     pub async fn compact(&self) -> Result<(), SessionClosed> {
-        self.ask(|reply| DriverCommand::Compact { reply }).await
+        self.edit(SessionEdit::Compact).await
     }
 
     /// Withdraws a compaction that was asked for and not done yet; else has what the last one left out sent again.

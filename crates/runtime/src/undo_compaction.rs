@@ -2,13 +2,16 @@
 
 use windlass_machine::Fact;
 use windlass_store::StoreError;
+use windlass_vocab::SessionChanged;
 
 use crate::driver::Driver;
 use crate::session::{Acceptance, CompactionUndo};
 
 impl Driver {
     pub(crate) async fn undo_compaction(&mut self) -> Result<CompactionUndo, StoreError> {
-        if std::mem::take(&mut self.compact_wanted) {
+        if self.state.control.compaction_wanted {
+            let withdrawn = SessionChanged { compact: Some(false), ..SessionChanged::default() };
+            self.step(Fact::Changed(withdrawn)).await?;
             return Ok(CompactionUndo::Withdrawn);
         }
         if self.open_run().is_some() || self.state.control.undo.is_some() {

@@ -6,7 +6,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_runtime::ControlDelivery;
 use windlass_store::{
     SessionRetention, SessionRow, append_audit, projections, sessions_to_archive, sessions_to_delete,
 };
@@ -83,14 +82,7 @@ fn left_alone(session: SessionId, error: &ApiError, cleaned: &mut CleanedSession
 
 async fn archive(state: &HttpServer, session: SessionId) -> Result<(), ApiError> {
     leave_open_ones(state, session).await?;
-    let (store, clock) = (state.store(), state.clock.as_ref());
-    match state.live().edit(store, &state.secrets, clock, session, SessionEdit::Archive).await? {
-        ControlDelivery::Done(_) => Ok(()),
-        ControlDelivery::NobodyThere
-        | ControlDelivery::OwnerLeft
-        | ControlDelivery::NoAnswer
-        | ControlDelivery::StillAtIt => Err(busy()),
-    }
+    state.edit(session, SessionEdit::Archive).await
 }
 
 /// Deletes a session that no process has open; the audit lines of its calls are kept (T11).

@@ -14,7 +14,6 @@ use windlass_vocab::{Attendance, SessionId};
 
 use crate::access::{Access, BrowserEntry, Caller, CallerRole};
 use crate::background::BackgroundTasks;
-use crate::compactions::WantedCompactions;
 use crate::error::{ApiError, ErrorKind};
 use crate::keep_open::keep_open;
 use crate::limits::ServiceLimits;
@@ -52,7 +51,6 @@ pub struct HttpServer {
     runs: OpenRuns,
     pub(crate) metrics: Metrics,
     pub(crate) resumptions: Resumptions,
-    pub(crate) compactions: WantedCompactions,
     /// How long sessions are kept; absent where none is put away.
     pub(crate) retention: Option<SessionRetention>,
     phase: watch::Sender<ServingPhase>,
@@ -89,7 +87,6 @@ impl HttpServer {
             background,
             metrics,
             resumptions,
-            compactions: WantedCompactions::default(),
             retention: None,
             bodies: UserPlaces::default(),
             streams: UserPlaces::default(),

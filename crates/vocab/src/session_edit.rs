@@ -18,6 +18,8 @@ pub enum SessionEdit {
     Archive,
     /// List it again.
     Unarchive,
+    /// Have the conversation so far summarised before the next run answers.
+    Compact,
 }
 
 impl From<SessionEdit> for SessionChanged {
@@ -28,6 +30,7 @@ impl From<SessionEdit> for SessionChanged {
             SessionEdit::Unpin => Self { pinned: Some(false), ..Self::default() },
             SessionEdit::Archive => Self { archived: Some(true), ..Self::default() },
             SessionEdit::Unarchive => Self { archived: Some(false), ..Self::default() },
+            SessionEdit::Compact => Self { compact: Some(true), ..Self::default() },
         }
     }
 }
@@ -42,7 +45,7 @@ mod tests {
     fn a_record_without_the_newer_fields_reads_and_writes_as_before() {
         let old = r#"{"title":"Notes"}"#;
         let changed: SessionChanged = serde_json::from_str(old).unwrap();
-        assert_eq!((changed.pinned, changed.archived), (None, None));
+        assert_eq!((changed.pinned, changed.archived, changed.compact), (None, None, None));
         assert_eq!(serde_json::to_string(&changed).unwrap(), old);
         assert_eq!(SessionChanged::from(SessionEdit::Title("Notes".into())), changed);
     }
@@ -54,6 +57,7 @@ mod tests {
             (SessionEdit::Unpin, r#"{"pinned":false}"#),
             (SessionEdit::Archive, r#"{"archived":true}"#),
             (SessionEdit::Unarchive, r#"{"archived":false}"#),
+            (SessionEdit::Compact, r#"{"compact":true}"#),
         ] {
             let changed = SessionChanged::from(edit);
             assert_eq!(serde_json::to_string(&changed).unwrap(), text);

@@ -1,5 +1,6 @@
 //! The effect of each slash command on a session of a server.
 
+use serde::de::IgnoredAny;
 use windlass_machine::Force;
 use windlass_vocab::{Record, Undoable};
 
@@ -100,7 +101,7 @@ async fn cost_lines(talk: &RemoteSession) -> Result<String, RemoteError> {
 
 async fn compact(talk: &RemoteSession) -> Result<String, RemoteError> {
     let Some(id) = talk.id() else { return Ok(NOTHING_YET.to_owned()) };
-    talk.client.post::<()>(&of_session(id, "/compact"), &NoContent {}).await?;
+    talk.client.post::<IgnoredAny>(&of_session(id, "/compact"), &NoContent {}).await?;
     Ok("the conversation so far is summarised before your next message is answered\n".to_owned())
 }
 

@@ -33,15 +33,6 @@ pub(crate) struct Conversation {
     live: Option<LiveSession>,
     /// Whether the agent was built for `model` and the current permission rules.
     agent_matches: AgentMatches,
-    /// Asked of the open session, and asked again of the one that takes its place, for instance after `/model`.
-    pub(super) compaction: CompactionWish,
-}
-
-/// Whether the person wants the conversation summarised before the next message is answered.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum CompactionWish {
-    Asked,
-    None,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,8 +65,7 @@ impl Conversation {
     ) -> Result<Self, CommandError> {
         let agent = agent::build(&prepared_run.setup, Arc::clone(&store), &model)?;
         let key = known.map(|row| row.key).or(key).unwrap_or_else(|| session::fresh_key("chat"));
-        let (agent_matches, compaction) = (AgentMatches::Yes, CompactionWish::None);
-        Ok(Self { prepared_run, store, model, key, agent, live: None, agent_matches, compaction })
+        Ok(Self { prepared_run, store, model, key, agent, live: None, agent_matches: AgentMatches::Yes })
     }
 
     pub(crate) fn agent(&self) -> &Agent {
@@ -144,9 +134,6 @@ impl Conversation {
                 };
                 let opened = self.agent.open_followed(&self.key).await;
                 let (session, events) = opened.map_err(|error| CommandError::of_opening(error, Some(&self.key)))?;
-                if self.compaction == CompactionWish::Asked {
-                    session.compact().await.map_err(FollowError::from)?;
-                }
                 LiveSession { session, events, title }
             }
         };
@@ -178,15 +165,11 @@ impl Conversation {
     ) -> Result<(SendOutcome, MessageId), CommandError> {
         let message = message.into();
         let id = MessageId(uuid::Uuid::now_v7().to_string());
-        let begins_run = !self.is_busy();
         let live = self.open().await?;
         let called = title(&message.text);
         let sent = live.session.send(id.clone(), message).await.map_err(FollowError::from)?;
         if let TitleState::No(before) = std::mem::replace(&mut live.title, TitleState::Yes) {
             live.session.set_title(before.unwrap_or(called)).await.map_err(FollowError::from)?;
-        }
-        if begins_run {
-            self.compaction = CompactionWish::None;
         }
         Ok((sent, id))
     }
@@ -197,11 +180,7 @@ impl Conversation {
             return Ok(None);
         }
         let live = self.open().await?;
-        let run = live.session.retry().await.map_err(FollowError::from)?;
-        if run.is_some() {
-            self.compaction = CompactionWish::None;
-        }
-        Ok(run)
+        Ok(live.session.retry().await.map_err(FollowError::from)?)
     }
 
     /// Sets the models for the next run. Returns notices for the person.
@@ -232,7 +211,6 @@ impl Conversation {
     /// Switches to a new session.
     pub(crate) async fn begin_new(&mut self) {
         self.close().await;
-        self.compaction = CompactionWish::None;
         self.key = session::fresh_key("chat");
     }
 
@@ -247,7 +225,6 @@ impl Conversation {
             return Err(CommandError::new(Exit::Usage, text));
         }
         self.close().await;
-        self.compaction = CompactionWish::None;
         self.key.clone_from(&row.key);
         Ok(())
     }

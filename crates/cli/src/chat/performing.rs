@@ -11,7 +11,7 @@ use windlass_store::SessionRow;
 use windlass_vocab::Undoable;
 
 use super::chat_session::ChatSession as _;
-use super::conversation::{CompactionWish, Conversation};
+use super::conversation::Conversation;
 use super::follow_up::CommandFollowUp;
 use super::slash::{self, SlashCommand};
 use super::{context, cost, models, permissions};
@@ -76,7 +76,6 @@ async fn compact(talk: &mut Conversation) -> Result<String, CommandError> {
         return Ok("there is nothing to summarise yet\n".into());
     }
     talk.open().await?.session.compact().await.map_err(FollowError::from)?;
-    talk.compaction = CompactionWish::Asked;
     Ok("the conversation so far is summarised before your next message is answered\n".into())
 }
 
@@ -85,7 +84,6 @@ async fn undo_compaction(talk: &mut Conversation) -> Result<String, CommandError
         return Ok("nothing was left out yet\n".into());
     }
     let undone = talk.open().await?.session.undo_compaction().await.map_err(FollowError::from)?;
-    talk.compaction = CompactionWish::None;
     let told = match undone {
         CompactionUndo::Restored => "what was left out is sent again with your next message\n",
         CompactionUndo::Withdrawn => "the conversation is not summarised before your next message\n",

@@ -139,6 +139,7 @@ async fn edit(store: &dyn Store, key: &str, edit: SessionEdit, place: &PlaceSett
         SessionEdit::Unpin => "no longer pinned:",
         SessionEdit::Archive => "archived",
         SessionEdit::Unarchive => "no longer archived:",
+        SessionEdit::Compact => "summarised before the next answer:",
     };
     print(&format!("{done} {}\n", description(&row)))?;
     Ok(Exit::Done)

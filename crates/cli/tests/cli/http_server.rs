@@ -5,6 +5,7 @@ mod always;
 mod attach;
 mod bad_requests;
 mod cleaning;
+mod compacting;
 mod conversations;
 mod documented;
 mod draining;

@@ -221,3 +221,31 @@ async fn a_compaction_that_was_only_asked_for_is_withdrawn_and_one_that_no_longe
     assert_eq!(session.undo_compaction().await, Ok(CompactionUndo::TooLong));
     assert_eq!(compactions(&world).len(), 3, "the summary stays");
 }
+
+// proves C5: the wish for a summary is stored, so it survives the close of an idle session, and one run fulfils it
+#[tokio::test]
+async fn a_summary_that_was_asked_for_is_made_after_the_session_was_closed() {
+    let talk = Scene::when("Tell", [ScriptStep::say("Noted.")]);
+    let summary = Scene::without_tools([ScriptStep::say("THE SUMMARY")]).then(AfterSteps::RepeatLast);
+    let policy = Policy { history: HistoryKeeping::Summarised, ..preset("default").expect("a preset") };
+    let model = ScriptedModel::new(Script::default().scene(summary).scene(talk));
+    let world = World::new(policy, model, Attendance::Unattended);
+    let mut made = Vec::new();
+    for number in 1..=5 {
+        let session = world.open(&Bomb::at(None)).await.expect("opened");
+        session.send(format!("m{number}").into(), format!("Tell: {number}")).await.expect("sent");
+        session.settled().await;
+        if number == 3 {
+            session.compact().await.expect("taken");
+            session.compact().await.expect("taken");
+        }
+        session.close().await;
+        made.push(compactions(&world).len());
+    }
+    assert_eq!(made, [0, 0, 0, 1, 1]);
+    let asked = world.records().into_iter().filter(|record| match record {
+        Record::SessionChanged(changed) => changed.compact.is_some(),
+        _ => false,
+    });
+    assert_eq!(asked.count(), 1, "it is asked for once");
+}

@@ -11,7 +11,7 @@ use windlass_machine::Force;
 use windlass_runtime::{OpenApprovals, Session, UndoError, UndoMode, UndoRequest, fork as fork_session};
 use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::ForkError;
-use windlass_vocab::{RunId, SessionId, Undoable};
+use windlass_vocab::{RunId, SessionEdit, SessionId, Undoable};
 
 use super::record_number::RecordNumber;
 use super::sessions::{SessionSummary, fresh_key};
@@ -179,23 +179,37 @@ fn undo_refused(error: UndoError) -> ApiError {
     }
 }
 
+/// When a summary is made that was asked for.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PlannedSummary {
+    /// As the next run begins, before it answers.
+    #[schema(pattern = "^next_run$")]
+    when: &'static str,
+}
+
 /// Has the conversation so far summarised before the next run answers
+///
+/// Only a run calls a model, so nothing is summarised before the next message. The wish is stored until then.
 #[utoipa::path(
     post,
     path = "/api/sessions/{session}/compact",
     tag = "conversation",
     params(SessionInAddress),
-    responses((status = 202, description = "It will be"), Conflict)
+    responses((status = 202, description = "When it is done", body = PlannedSummary), Conflict)
 )]
 pub(crate) async fn compact(
     State(state): State<Arc<HttpServer>>,
     SignedIn(caller): SignedIn,
     Named(session): Named<SessionId>,
-) -> Result<StatusCode, ApiError> {
-    let opened = open(&state, &caller, session).await?;
-    state.keep_open(opened);
-    state.compactions.want(session);
-    Ok(StatusCode::ACCEPTED)
+) -> Result<(StatusCode, Json<PlannedSummary>), ApiError> {
+    let row = state.session(&caller, session).await?;
+    state.check_folder(&row)?;
+    state.refuse_while_draining()?;
+    if row.runs == 0 {
+        return Err(ApiError::new(ErrorKind::Nothing, "nothing was said yet, so there is nothing to summarise"));
+    }
+    state.edit(row.session, SessionEdit::Compact).await?;
+    Ok((StatusCode::ACCEPTED, Json(PlannedSummary { when: "next_run" })))
 }
 
 /// Opens a session for something else than a message.

@@ -89,9 +89,6 @@ pub(crate) async fn send(
     let words = SentMessage { text: message.text, files };
     let built = state.agent(&caller, Some(&row), AgentPurpose::Say).await?;
     let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
-    if state.compactions.take(row.session) {
-        session.compact().await?;
-    }
     let sent = match message.when_busy {
         WhenBusy::Queue => Some(session.send(message_id.clone(), words).await?),
         WhenBusy::Refuse => session.send_if_idle(message_id.clone(), words).await?,

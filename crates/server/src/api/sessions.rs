@@ -10,7 +10,6 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
-use windlass_runtime::ControlDelivery;
 use windlass_store::{ArchivedFilter, SessionCursor, SessionQuery, SessionRow};
 use windlass_vocab::{SessionEdit, SessionId};
 
@@ -282,17 +281,7 @@ pub(crate) async fn change(
 ) -> Result<Json<SessionSummary>, ApiError> {
     let row = state.session(&caller, session).await?;
     for edit in patch.edits()? {
-        let clock = state.clock.as_ref();
-        match state.live().edit(state.store(), &state.secrets, clock, row.session, edit).await? {
-            ControlDelivery::Done(_) => {}
-            ControlDelivery::NobodyThere
-            | ControlDelivery::OwnerLeft
-            | ControlDelivery::NoAnswer
-            | ControlDelivery::StillAtIt => {
-                let error = ApiError::new(ErrorKind::Busy, "the process that has the session does not react");
-                return Err(ApiError { retry_after: Some(2), ..error });
-            }
-        }
+        state.edit(row.session, edit).await?;
     }
     let row = state.session(&caller, session).await?;
     Ok(Json(SessionSummary::of(&state, row).await?))

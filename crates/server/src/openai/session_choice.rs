@@ -164,9 +164,8 @@ fn put_away(state: &Arc<HttpServer>, origin: &SessionRow) {
     }
     let (state, session) = (Arc::clone(state), origin.session);
     Arc::clone(&state).background.spawn(async move {
-        let (store, clock) = (state.store(), state.clock.as_ref());
-        if let Err(error) = state.live().edit(store, &state.secrets, clock, session, SessionEdit::Archive).await {
-            tracing::warn!(%session, %error, "an earlier turn can't be archived");
+        if let Err(error) = state.edit(session, SessionEdit::Archive).await {
+            tracing::warn!(%session, error = error.message, "an earlier turn can't be archived");
         }
     });
 }

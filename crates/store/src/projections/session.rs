@@ -100,12 +100,14 @@ impl SessionRow {
             SessionEdit::Unpin => !self.pinned,
             SessionEdit::Archive => self.archived.is_some(),
             SessionEdit::Unarchive => self.archived.is_none(),
+            // The list does not show it, so the journal decides.
+            SessionEdit::Compact => false,
         }
     }
 
     /// Applies a record about the session as a whole; returns whether the session counts as changed.
     fn change(&mut self, changed: &SessionChanged, at: Timestamp) -> CountsAsChange {
-        let SessionChanged { title, key, imported, pinned, archived } = changed;
+        let SessionChanged { title, key, imported, pinned, archived, compact } = changed;
         self.title = title.clone().or(self.title.take());
         if let Some(key) = key {
             self.key.clone_from(key);
@@ -125,8 +127,9 @@ impl SessionRow {
             (self.pinned, self.archived, self.updated) = (false, None, at);
         }
         let is_only_marked = title.is_none() && key.is_none() && imported.is_none();
-        match (pinned, archived) {
-            (Some(_), None | Some(true)) | (None, Some(true)) if is_only_marked => CountsAsChange::No,
+        match (pinned, archived, compact) {
+            (_, Some(false), _) | (None, None, None) => CountsAsChange::Yes,
+            _ if is_only_marked => CountsAsChange::No,
             _ => CountsAsChange::Yes,
         }
     }

@@ -55,6 +55,9 @@ pub struct SessionChanged {
     /// Whether it is left out of the list, until the next message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
+    /// Whether the conversation so far is summarised before the next run answers. The run that does so fulfils it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compact: Option<bool>,
 }
 
 /// How a session was imported.

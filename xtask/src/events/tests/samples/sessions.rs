@@ -44,6 +44,7 @@ pub(super) fn records() -> Vec<Record> {
             imported: Some(ImportDetails { workspace: Some("/home/ada/old".into()), owner: Some("ada".into()) }),
             pinned: Some(true),
             archived: Some(true),
+            compact: Some(true),
         }
         .into(),
         LeaseTaken { epoch: 2, holder: "host:1".into() }.into(),
