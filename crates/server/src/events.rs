@@ -10,10 +10,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
+use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, stream};
 use serde::Deserialize;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
-use windlass_runtime::{Follow, FollowedEvent};
+use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
 use windlass_store::StoreError;
 use windlass_vocab::{Event, SessionId};
 
@@ -22,7 +24,7 @@ use crate::api::record_number::RecordNumber;
 use crate::api::{Asked, Named};
 use crate::document::shapes::{ServerSentEvent, SessionInAddress};
 use crate::error::ApiError;
-use crate::html::with_html;
+use crate::html::{self, with_html};
 use crate::metrics::OpenStream;
 use crate::places::TakenPlaces;
 use crate::state::HttpServer;
@@ -80,6 +82,7 @@ pub(crate) async fn events(
     }
     let follower = Follower {
         follow: state.follow(row.session, after),
+        long: None,
         session: row.session,
         phase: FollowPhase::Open,
         _place: state.stream_place(&caller)?,
@@ -97,9 +100,15 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<RecordNumber>, ApiError> 
     number.map(Some).ok_or_else(|| ApiError::bad_request("Last-Event-ID is not the number of a record"))
 }
 
+/// How many long texts are formatted at once, for all clients. Those who wait for their turn take no thread.
+static LONG_TEXTS: Semaphore = Semaphore::const_new(4);
+
 /// Follows a session for one client.
 struct Follower {
     follow: Follow,
+    /// An event that takes a while to write; it comes before all that follow. Kept here, so that nobody who stops waiting
+    /// for the next event loses it.
+    long: Option<BoxFuture<'static, Bytes>>,
     session: SessionId,
     state: Arc<HttpServer>,
     phase: FollowPhase,
@@ -141,6 +150,11 @@ impl Follower {
     /// comes. Cancel-safe.
     async fn next_event(&mut self) -> Option<Bytes> {
         loop {
+            if let Some(long) = &mut self.long {
+                let written = long.await;
+                self.long = None;
+                return Some(written);
+            }
             match self.phase {
                 FollowPhase::Open => {}
                 FollowPhase::UpTo(last) if self.follow.position() < last => {}
@@ -148,6 +162,9 @@ impl Follower {
             }
             tokio::select! {
                 followed = self.follow.next() => match followed {
+                    Ok(FollowedEvent::Event(event)) if is_long(event.event()) => {
+                        self.long = Some(Box::pin(sent_later(event)));
+                    }
                     Ok(FollowedEvent::Event(event)) => return Some(event.sent(sent)),
                     // The records that were missed come next.
                     Ok(FollowedEvent::FellBehind) => {}
@@ -172,12 +189,41 @@ impl Follower {
     }
 }
 
+fn is_long(event: &Event) -> bool {
+    match event {
+        Event::Record(envelope) => html::is_long(envelope),
+        Event::Delta(_) => false,
+    }
+}
+
+/// Returns a long event as it is sent, written on a thread where it holds up no other client.
+async fn sent_later(event: Arc<PublishedEvent>) -> Bytes {
+    // The semaphore is never closed.
+    let _turn = LONG_TEXTS.acquire().await;
+    let written = Arc::clone(&event);
+    let written = tokio::task::spawn_blocking(move || written.sent(sent)).await;
+    written.unwrap_or_else(|error| {
+        tracing::error!(%error, "a text can't be formatted");
+        without_html(event.event())
+    })
+}
+
+/// Returns an event without the HTML of its text.
+fn without_html(event: &Event) -> Bytes {
+    let json = serde_json::to_string(event).unwrap_or_default();
+    match event {
+        Event::Record(envelope) => format!("id: {}\ndata: {json}\n\n", envelope.seq).into(),
+        Event::Delta(_) => format!("data: {json}\n\n").into(),
+    }
+}
+
 /// Returns an event as it is sent. JSON has no line breaks outside its texts, and writes those within as `\n`.
 fn sent(event: &Event) -> Bytes {
-    let json = serde_json::to_string(event).unwrap_or_default();
-    let text = match event {
-        Event::Record(envelope) => format!("id: {}\ndata: {}\n\n", envelope.seq, with_html(&json, envelope)),
-        Event::Delta(_) => format!("data: {json}\n\n"),
-    };
-    text.into()
+    match event {
+        Event::Record(envelope) => {
+            let json = serde_json::to_string(event).unwrap_or_default();
+            format!("id: {}\ndata: {}\n\n", envelope.seq, with_html(&json, envelope)).into()
+        }
+        Event::Delta(_) => without_html(event),
+    }
 }

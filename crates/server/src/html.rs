@@ -59,11 +59,32 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// Returns the HTML of a Markdown text.
+/// The longest text that is formatted, in bytes, and how deep its quotes, lists and emphasis may be in each other: cleaning
+/// takes time that grows with the square of the depth. Nobody writes such texts to be read.
+const LONGEST: usize = 256 * 1024;
+const DEEPEST: usize = 64;
+
+/// Returns the HTML of a Markdown text. A text that is too long or too deep comes as it was written.
 pub(crate) fn html_of(markdown: &str) -> String {
+    formatted(markdown).unwrap_or_else(|| as_written(markdown))
+}
+
+fn formatted(markdown: &str) -> Option<String> {
+    if markdown.len() > LONGEST {
+        return None;
+    }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let events = Parser::new_ext(markdown, options).inspect(|event| {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    });
     // HTML in the text is shown as the text it is, and nothing in it hides or reorders what is read.
-    let events = Parser::new_ext(markdown, options).map(|event| match event {
+    let events = events.map(|event| match event {
         Event::Html(text) | Event::InlineHtml(text) | Event::Text(text) => Event::Text(harmless_lines(&text).into()),
         Event::Code(text) => Event::Code(harmless_lines(&text).into()),
         Event::Start(tag) => Event::Start(harmless_tag(tag)),
@@ -71,7 +92,42 @@ pub(crate) fn html_of(markdown: &str) -> String {
     });
     let mut made = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut made, events);
-    CLEANER.clean(&made).to_string()
+    (deepest <= DEEPEST).then(|| CLEANER.clean(&made).to_string())
+}
+
+/// Returns a text as it was written, as HTML.
+fn as_written(text: &str) -> String {
+    let mut made = String::with_capacity(text.len() + 16);
+    made.push_str("<pre>");
+    for character in harmless_lines(text).chars() {
+        match character {
+            '&' => made.push_str("&amp;"),
+            '<' => made.push_str("&lt;"),
+            '>' => made.push_str("&gt;"),
+            '"' => made.push_str("&quot;"),
+            character => made.push(character),
+        }
+    }
+    made.push_str("</pre>");
+    made
+}
+
+/// From how many bytes on a text is formatted where it holds up nobody else.
+const LONG: usize = 8 * 1024;
+
+/// Whether the text of a record takes a while to format.
+pub(crate) fn is_long(envelope: &Envelope) -> bool {
+    let bytes = match &envelope.record {
+        Record::ModelReplied(replied) => replied.parts.iter().map(text_bytes).sum(),
+        Record::MessageAccepted(accepted) => accepted.text.len(),
+        Record::RunEnded(ended) => ended.answer.len(),
+        _ => 0,
+    };
+    bytes > LONG
+}
+
+fn text_bytes(part: &Part) -> usize {
+    if let Part::Text { text } = part { text.len() } else { 0 }
 }
 
 /// Returns a tag without hidden characters in what is shown of it: the title of a link.
@@ -163,6 +219,29 @@ mod tests {
         }
         let kept = "👨\u{200d}👩 می\u{200c}خواهم\ttab";
         assert!(html_of(kept).contains(kept), "joiners belong to scripts and emoji");
+    }
+
+    // proves W3: no text takes long to format: too deep or too long ones are shown as they were written
+    #[test]
+    fn a_text_that_is_too_deep_or_too_long_is_shown_as_it_was_written() {
+        let deep = [
+            ">".repeat(10_000),
+            "> ".repeat(65) + "x",
+            "- ".repeat(10_000) + "x",
+            "1. ".repeat(10_000) + "x",
+            "*".repeat(200_000) + "x",
+            "*a ".repeat(30_000) + &" b*".repeat(30_000),
+            "**a ".repeat(30_000) + &" b**".repeat(30_000),
+        ];
+        for text in &deep {
+            let made = html_of(text);
+            assert_eq!(made.contains("<pre>"), made.starts_with("<pre>"), "{}", &made[..40]);
+            assert!(made.matches("<blockquote").count() <= 64 && made.matches("<li").count() <= 64, "{}", &made[..40]);
+        }
+        assert_eq!(html_of(&deep[1]), format!("<pre>{}x</pre>", "&gt; ".repeat(65)));
+        assert_eq!(html_of(&format!("{}x", "> ".repeat(63))).matches("<blockquote>").count(), 63, "and a paragraph");
+        let long = "<b>&\u{202e}".repeat(60_000);
+        assert!(html_of(&long) == format!("<pre>{}</pre>", "&lt;b&gt;&amp;\u{fffd}".repeat(60_000)));
     }
 
     // proves X4: one table for the terminal and the page. A character that the terminal replaces reaches the page nowhere.
