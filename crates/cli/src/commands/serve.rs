@@ -24,7 +24,7 @@ use windlass_setup::settings::{Env, PlaceSettings};
 use windlass_setup::{store, test_hooks};
 use windlass_store::SessionRetention;
 
-use super::block_on::block_on;
+use super::block_on::block_on_all_cores;
 use super::{prepared_run, session};
 use crate::args::{LimitFlags, ServeArgs, flags};
 use crate::demo::PAGE_WORDS;
@@ -87,7 +87,7 @@ pub(super) fn run(
     let env = &env.with(TOKEN_VARIABLE, token.expose());
     let flags = flags(data_dir, &args.rules, &args.common);
     let place = prepared_run::place(&prepared_run::gather(flags.clone(), env.clone())?)?;
-    block_on(async {
+    block_on_all_cores(async {
         let store = SharedStore(store::open(&place)?);
         let mut stops = stop_wishes();
         let listener = listen(args.address, &place)?;
