@@ -9,10 +9,11 @@ use windlass_vocab::{Event, SessionId};
 use crate::clock::Clock;
 use crate::feed::{Interest, PAGE_BYTES, PublishedEvent};
 use crate::live::LiveSessions;
-use crate::stored_sessions::StoredWatch;
+use crate::stored_sessions::{StoredNews, StoredWatch};
 use crate::subscription::{FollowedEvent, Subscription};
 
-/// Follows one session, past and present. It never ends, because a session may continue at any time.
+/// Follows one session, past and present. It never ends, because a session may continue at any time, until the session
+/// is removed: then the next event is [`StoreError::Missing`].
 pub struct Follow {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -104,7 +105,12 @@ impl Follow {
             let stored = self.stored.get_or_insert_with(watch);
             tokio::select! {
                 () = began => {}
-                longer = stored.longer_than(self.seq) => longer?,
+                news = stored.longer_than(self.seq) => match news? {
+                    StoredNews::Longer => {}
+                    // The store may have been asked before the session began.
+                    StoredNews::NotThere if store.head(self.session).await?.seq > 0 => self.stored = None,
+                    StoredNews::NotThere => return Err(StoreError::Missing),
+                },
             }
         }
         self.past = records.into_iter().map(|record| PublishedEvent::new(Event::Record(Arc::new(record)))).collect();

@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 use proptest::prelude::*;
 use uuid::Uuid;
 use windlass_machine::{Fact, OpenApprovals, preset};
-use windlass_store::{MemoryStore, SessionLog as _};
+use windlass_store::{MemoryStore, SessionLog as _, StoreError};
 use windlass_tools::{Permissions, Registry, Secrets};
 use windlass_vocab::{Attendance, Delta, DeltaBody, Event, RunId, SessionChanged, SessionId, Timestamp, TurnId};
 
@@ -379,5 +379,26 @@ fn a_session_of_another_process_is_read_again_within_a_quarter_of_a_second() {
         assert!(matches!(event.event(), Event::Record(record) if record.seq == head + 1));
         let waits = clock.0.lock().unwrap().clone();
         assert!(waits.iter().all(|wait| *wait <= Duration::from_millis(250)), "{waits:?}");
+    });
+}
+
+// proves W3, E1: whoever follows a session that is removed is told, instead of waiting for ever
+#[test]
+fn a_follower_of_a_removed_session_is_told_that_it_is_gone() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async {
+        let mut world = FollowWorld::new().await;
+        world.leave();
+        let (clock, head) = (Arc::new(NotedWaits::default()), world.head().await);
+        let store = Arc::clone(&world.store) as _;
+        let mut follow = Follow::among(&world.live, store, Arc::clone(&clock) as _, world.session, head);
+        let removing = async {
+            while clock.0.lock().unwrap().len() < 3 {
+                tokio::task::yield_now().await;
+            }
+            world.store.remove(world.session).await.unwrap();
+        };
+        let (followed, ()) = tokio::join!(follow.next(), removing);
+        assert_eq!(followed.unwrap_err(), StoreError::Missing);
     });
 }

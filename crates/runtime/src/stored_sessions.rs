@@ -98,18 +98,29 @@ impl StoredSessions {
     }
 }
 
+/// What a watcher of a session is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StoredNews {
+    /// It has more records, or may have.
+    Longer,
+    /// It has no records, though it had some: it was removed.
+    NotThere,
+}
+
 impl StoredWatch {
-    /// Waits until the session has records after this one. Cancel-safe.
-    pub(crate) async fn longer_than(&mut self, seq: u64) -> Result<(), StoreError> {
+    /// Waits until the session has records after this one, or none any more. Cancel-safe.
+    pub(crate) async fn longer_than(&mut self, seq: u64) -> Result<StoredNews, StoreError> {
         let is_told = |end: &StoredEnd| match end {
             StoredEnd::Unknown => false,
+            StoredEnd::At(0) => seq > 0,
             StoredEnd::At(end) => *end > seq,
             StoredEnd::Unreadable(_) => true,
         };
         match self.0.wait_for(is_told).await.as_deref() {
             Ok(StoredEnd::Unreadable(error)) => Err(error.clone()),
+            Ok(StoredEnd::At(0)) => Ok(StoredNews::NotThere),
             // The task that told ended with this runtime; whoever asks next finds out.
-            Ok(StoredEnd::Unknown | StoredEnd::At(_)) | Err(_) => Ok(()),
+            Ok(StoredEnd::Unknown | StoredEnd::At(_)) | Err(_) => Ok(StoredNews::Longer),
         }
     }
 }
