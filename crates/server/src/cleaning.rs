@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass_store::{
-    SessionRetention, SessionRow, append_audit, projections, sessions_to_archive, sessions_to_delete,
+    RemovedSession, SessionRetention, SessionRow, remove_family, sessions_to_archive, sessions_to_delete,
 };
 use windlass_vocab::{SessionEdit, SessionId};
 
@@ -55,20 +55,12 @@ async fn clean_up(state: &HttpServer, retention: SessionRetention) -> Result<Cle
             }
         }
         let due: HashSet<SessionId> = sessions_to_delete(&rows, now, retention).into_iter().collect();
-        let mut kept: HashSet<SessionId> = HashSet::new();
-        // The sessions of a plan's steps first: a parent stays as long as one of them does.
-        let mut rows: Vec<&SessionRow> = rows.iter().filter(|row| due.contains(&row.session)).collect();
-        rows.sort_by_key(|row| row.parent().is_none());
-        for row in rows {
-            if kept.contains(&row.session) {
-                continue;
-            }
-            match remove_session(state, row.session).await {
-                Ok(()) => cleaned.deleted += 1,
-                Err(error) => {
-                    kept.extend(row.parent().map(|(parent, _)| parent));
-                    left_alone(row.session, &error, &mut cleaned);
-                }
+        // The sessions of a plan's steps go with their parent, or stay with it.
+        let has_parent = |row: &&SessionRow| row.parent().is_some_and(|(parent, _)| due.contains(&parent));
+        for row in rows.iter().filter(|row| due.contains(&row.session) && !has_parent(row)) {
+            match remove_session(state, &rows, row).await {
+                Ok(removed) => cleaned.deleted += removed,
+                Err(error) => left_alone(row.session, &error, &mut cleaned),
             }
         }
     }
@@ -85,14 +77,22 @@ async fn archive(state: &HttpServer, session: SessionId) -> Result<(), ApiError>
     state.edit(session, SessionEdit::Archive).await
 }
 
-/// Deletes a session that no process has open; the audit lines of its calls are kept (T11).
-pub(crate) async fn remove_session(state: &HttpServer, session: SessionId) -> Result<(), ApiError> {
-    leave_open_ones(state, session).await?;
-    let calls = projections::audit(&state.store().read(session, 0).await?);
-    if !calls.is_empty() {
-        append_audit(&state.agents.place.data_dir.value, &calls)?;
+/// Deletes a session that no process has open, with those of its plans' steps; the audit lines of their calls are kept
+/// (T11). `rows` are the sessions of its owner. Returns how many are gone.
+pub(crate) async fn remove_session(
+    state: &HttpServer,
+    rows: &[SessionRow],
+    session: &SessionRow,
+) -> Result<u64, ApiError> {
+    leave_open_ones(state, session.session).await?;
+    let data = &state.agents.place.data_dir.value;
+    let removed = remove_family(state.store().as_ref(), data, rows, session).await?;
+    for RemovedSession { row, unread } in &removed {
+        if let Some(error) = unread {
+            tracing::warn!(session = %row.session, %error, "what was called in a deleted session is not kept");
+        }
     }
-    Ok(state.store().remove(session).await?)
+    Ok(removed.len() as u64)
 }
 
 /// Refuses what any process has open, and everything while the server is being shut down.

@@ -9,10 +9,9 @@ use windlass_narrate::{Detail, Narrator};
 use windlass_runtime::{Clock, ImportOptions, ImportedSession, SystemClock, edit_session, import};
 use windlass_setup::settings::{Env, Flags, PlaceSettings};
 use windlass_setup::{secrets, store, test_hooks};
-use windlass_store::projections::audit;
 use windlass_store::{
-    ArchivedFilter, ChildFilter, ExportError, ImportError, SessionQuery, SessionRow, SessionStatus, Store, StoreError,
-    VerifyError, append_audit, export, verify,
+    ArchivedFilter, ChildFilter, ExportError, ImportError, RemovedSession, SessionQuery, SessionRow, SessionStatus,
+    Store, StoreError, VerifyError, export, remove_family, verify,
 };
 use windlass_vocab::{Attendance, SessionEdit, SessionId};
 
@@ -63,10 +62,6 @@ pub(super) fn sessions(data_dir: Option<PathBuf>, command: &SessionsCommand, env
                 if !*yes && prepared_run::attendance() == Attendance::Attended && !is_removal_agreed(&row)? {
                     print_notice("windlass: nothing is removed");
                     return Ok(Exit::Cancelled);
-                }
-                // Its children first: without it nobody would find them.
-                for child in session::children(store.as_ref(), row.session).await? {
-                    remove(store.as_ref(), &place.data_dir.value, &child).await?;
                 }
                 remove(store.as_ref(), &place.data_dir.value, &row).await?;
                 Ok(Exit::Done)
@@ -300,23 +295,16 @@ async fn verify_all(store: &dyn Store, key: Option<&str>) -> CommandResult {
     Ok(exit)
 }
 
-/// Removes a session; the audit lines of its calls are kept (T11).
+/// Removes a session with those of its plans' steps; the audit lines of their calls are kept (T11).
 async fn remove(store: &dyn Store, data: &Path, row: &SessionRow) -> Result<(), CommandError> {
-    match store.read(row.session, 0).await {
-        Ok(records) => {
-            let calls = audit(&records);
-            if !calls.is_empty() {
-                append_audit(data, &calls)?;
-            }
-        }
-        // A person who removes an unreadable session wants to get rid of it: go on.
-        Err(error @ (StoreError::Damaged { .. } | StoreError::Broken { .. })) => {
+    let rows = store.sessions(&row.owner).await?;
+    let removed = remove_family(store, data, &rows, row).await;
+    for RemovedSession { row, unread } in removed.map_err(|error| CommandError::of_store(error, Some(&row.key)))? {
+        if let Some(error) = unread {
             print_notice(&format!("windlass: {error}; what was called in the session is not kept"));
         }
-        Err(error) => return Err(error.into()),
+        print(&format!("removed {}\n", description(&row)))?;
     }
-    store.remove(row.session).await.map_err(|error| CommandError::of_store(error, Some(&row.key)))?;
-    print(&format!("removed {}\n", description(row)))?;
     Ok(())
 }
 

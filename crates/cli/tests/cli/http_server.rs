@@ -7,6 +7,7 @@ mod bad_requests;
 mod cleaning;
 mod compacting;
 mod conversations;
+mod deleting;
 mod documented;
 mod draining;
 mod folders;

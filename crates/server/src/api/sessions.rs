@@ -297,6 +297,8 @@ fn checked_title(title: &str) -> Result<String, ApiError> {
 }
 
 /// Deletes a session; the audit lines of its calls are kept
+///
+/// The sessions of its plans' steps are deleted with it.
 #[utoipa::path(
     delete,
     path = "/api/sessions/{session}",
@@ -313,6 +315,6 @@ pub(crate) async fn remove(
     if state.live().has(row.session) {
         return Err(ApiError::new(ErrorKind::Busy, "a run of this session is open").hint("stop it first"));
     }
-    remove_session(&state, row.session).await?;
+    remove_session(&state, &state.store().sessions(&row.owner).await?, &row).await?;
     Ok(StatusCode::NO_CONTENT)
 }
