@@ -7,6 +7,7 @@ use windlass_vocab::{EndReason, Record, SessionId, StopBy, Usage, child_key};
 
 use crate::claimed_journal::ClaimedJournal;
 use crate::clock::Clock;
+use crate::live::LiveSessions;
 use crate::opening::OpenError;
 use crate::plan_steps::HELD_ELSEWHERE;
 use crate::send_control::leave_stop;
@@ -34,6 +35,20 @@ pub async fn stop_abandoned(
         journal.record(fact).await?;
     }
     Ok(StopOutcome { runs: 1, dropped: dropped + unseen })
+}
+
+impl LiveSessions {
+    /// Like [`stop_abandoned`]; whoever opens the session in this process meanwhile waits, instead of finding it claimed.
+    pub async fn stop_abandoned(
+        &self,
+        store: &dyn Store,
+        secrets: &Secrets,
+        clock: &dyn Clock,
+        session: SessionId,
+    ) -> Result<StopOutcome, OpenError> {
+        let _turn = self.turn(session).await;
+        stop_abandoned(store, secrets, clock, session).await
+    }
 }
 
 /// Returns the fact that a stopped run still waits for, if it waits for this effect.

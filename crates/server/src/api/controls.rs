@@ -6,9 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
-use windlass_runtime::{ControlDelivery, OpenApprovals};
+use windlass_runtime::{ControlDelivery, OpenApprovals, OpenError, StopOutcome};
 use windlass_setup::session_agent::AgentPurpose;
-use windlass_store::SessionRow;
+use windlass_store::{SessionRow, StoreError};
 use windlass_vocab::{Answer, Control, ControlOutcome, QuestionId, QuestionOption, SessionId};
 
 use super::rules::{self, AlwaysOutcome};
@@ -42,9 +42,24 @@ pub(crate) async fn stop(
     Named(session): Named<SessionId>,
 ) -> Result<Json<StoppedRuns>, ApiError> {
     let row = state.session(&caller, session).await?;
-    match deliver(&state, &caller, &row, Control::Stop {}).await? {
+    match deliver(&state, &row, Control::Stop {}).await? {
         Some(ControlOutcome::Stopped { runs, dropped }) => Ok(Json(StoppedRuns { runs, dropped })),
-        Some(_) | None => Ok(Json(StoppedRuns::default())),
+        Some(_) => Ok(Json(StoppedRuns::default())),
+        None => Ok(Json(stop_abandoned(&state, &row).await?)),
+    }
+}
+
+/// Ends the run that a dead process left, in the journal alone: nothing of it is resumed.
+async fn stop_abandoned(state: &HttpServer, row: &SessionRow) -> Result<StoppedRuns, ApiError> {
+    let store = state.store().as_ref();
+    // A session at rest is left alone.
+    if !row.status.is_open() && store.waiting(row.session).await?.is_empty() {
+        return Ok(StoppedRuns::default());
+    }
+    match state.live().stop_abandoned(store, &state.secrets, state.clock.as_ref(), row.session).await {
+        Ok(StopOutcome { runs, dropped }) => Ok(StoppedRuns { runs, dropped: dropped as u64 }),
+        Err(OpenError::Store(StoreError::Busy { .. })) => Err(busy("a process went on with the session meanwhile")),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -74,7 +89,7 @@ pub(crate) async fn answer(
 ) -> Result<Json<AnswerTaken>, ApiError> {
     let row = state.session(&caller, session).await?;
     let is_always = answer.option == QuestionOption::Always;
-    let delivered = deliver(&state, &caller, &row, Control::Answer { question, answer }).await?;
+    let delivered = deliver_answer(&state, &caller, &row, Control::Answer { question, answer }).await?;
     let refused = |kind, message| Err(ApiError::new(kind, message));
     match delivered.unwrap_or(ControlOutcome::RunIsOver {}) {
         ControlOutcome::Answered {} | ControlOutcome::Stopped { .. } | ControlOutcome::Edited {} => {
@@ -88,29 +103,37 @@ pub(crate) async fn answer(
     }
 }
 
-/// Has the command carried out by whoever drives the session; if nobody does and a run is open, it is resumed for that.
-/// `None` where nothing is open.
-async fn deliver(
+/// Has the command carried out by whoever drives the session. `None` where nobody does.
+async fn deliver(state: &HttpServer, row: &SessionRow, control: Control) -> Result<Option<ControlOutcome>, ApiError> {
+    match state.live().control(state.store(), &state.secrets, row.session, control).await? {
+        ControlDelivery::Done(outcome) => Ok(Some(outcome)),
+        ControlDelivery::NobodyThere | ControlDelivery::OwnerLeft => Ok(None),
+        ControlDelivery::NoAnswer => Err(busy("the process that has the session does not react")),
+        ControlDelivery::StillAtIt => Err(busy("the process that has the session is still at it")),
+    }
+}
+
+/// Has a question answered. If nobody drives the session and a run is open, it is resumed for that. `None` where nothing is
+/// open.
+async fn deliver_answer(
     state: &Arc<HttpServer>,
     caller: &Caller,
     row: &SessionRow,
     control: Control,
 ) -> Result<Option<ControlOutcome>, ApiError> {
-    let busy =
-        |message: &str| ApiError { retry_after: Some(2), ..ApiError::new(ErrorKind::Busy, message) }.hint("try again");
-    let sent = state.live().control(state.store(), &state.secrets, row.session, control.clone()).await?;
-    match sent {
-        ControlDelivery::Done(outcome) => return Ok(Some(outcome)),
-        ControlDelivery::NobodyThere if !row.status.is_open() => return Ok(None),
-        ControlDelivery::NobodyThere | ControlDelivery::OwnerLeft => {}
-        ControlDelivery::NoAnswer => return Err(busy("the process that has the session does not react")),
-        ControlDelivery::StillAtIt => return Err(busy("the process that has the session is still at it")),
+    if let Some(outcome) = deliver(state, row, control.clone()).await? {
+        return Ok(Some(outcome));
+    }
+    if !row.status.is_open() {
+        return Ok(None);
     }
     let built = state.agent(caller, Some(row), AgentPurpose::GoOn).await?;
     let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
     state.keep_open(session);
-    match state.live().control(state.store(), &state.secrets, row.session, control).await? {
-        ControlDelivery::Done(outcome) => Ok(Some(outcome)),
-        _ => Err(busy("the session was closed meanwhile")),
-    }
+    let delivered = deliver(state, row, control).await?;
+    delivered.map(Some).ok_or_else(|| busy("the session was closed meanwhile"))
+}
+
+fn busy(message: &str) -> ApiError {
+    ApiError { retry_after: Some(2), ..ApiError::new(ErrorKind::Busy, message) }.hint("try again")
 }
