@@ -15,4 +15,9 @@ impl BackgroundTasks {
         while tasks.try_join_next().is_some() {}
         tasks.spawn(task);
     }
+
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
 }

@@ -22,7 +22,7 @@ mod editing;
 mod error;
 mod events;
 mod html;
-mod keep_open;
+mod keeping;
 mod limits;
 mod metrics;
 mod open_runs;

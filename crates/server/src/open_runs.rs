@@ -11,7 +11,7 @@ pub(crate) struct OpenRuns(Arc<Mutex<HashMap<SessionId, OpenRun>>>);
 
 #[derive(Debug)]
 struct OpenRun {
-    /// Who began the work; `None` for a run that was resumed at the start.
+    /// Who began the work; `None` for a session that is open only to be looked after.
     user: Option<String>,
     /// How many hold the place: the request that began the work, and the task that keeps the session open.
     holders: usize,
@@ -58,14 +58,25 @@ impl OpenRuns {
         Ok(RunPlace { runs: self.clone(), session })
     }
 
-    /// Holds the place of a session that is open, whoever began its work.
-    pub(crate) fn hold(&self, session: SessionId) -> RunPlace {
-        self.runs().entry(session).or_insert(OpenRun { user: None, holders: 0 }).holders += 1;
+    /// Holds the place of a session that is open, whatever the limits. The run is this user's if nobody began it here: it
+    /// was resumed.
+    pub(crate) fn hold(&self, session: SessionId, user: Option<&str>) -> RunPlace {
+        let begun = || OpenRun { user: user.map(str::to_owned), holders: 0 };
+        self.runs().entry(session).or_insert_with(begun).holders += 1;
         RunPlace { runs: self.clone(), session }
     }
 
     fn runs(&self) -> MutexGuard<'_, HashMap<SessionId, OpenRun>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunPlace {
+    /// Returns the same place for the session that was made for the run.
+    pub(crate) fn of(self, session: SessionId) -> Self {
+        let user = self.runs.runs().get(&self.session).and_then(|run| run.user.clone());
+        // The new place is taken before the old one is given back.
+        self.runs.hold(session, user.as_deref())
     }
 }
 
@@ -95,7 +106,7 @@ mod tests {
         let runs = OpenRuns::default();
         let first = runs.begin(session(1), "ann", 3, 2).unwrap();
         let again = runs.begin(session(1), "ann", 1, 1).unwrap();
-        let kept = runs.hold(session(1));
+        let kept = runs.hold(session(1), None);
         drop((first, again));
         let second = runs.begin(session(2), "ann", 3, 2).unwrap();
         assert_eq!(runs.begin(session(3), "ann", 3, 2).unwrap_err(), NoPlace::OfUser);
@@ -104,6 +115,23 @@ mod tests {
         drop(kept);
         let third = runs.begin(session(4), "ann", 3, 2).unwrap();
         drop((second, of_bob, third));
+        assert!(runs.runs().is_empty());
+    }
+
+    // proves W3: a run that was resumed counts for its owner, and one that gets a session of its own counts once
+    #[test]
+    fn resumed_runs_and_new_sessions_count_for_their_user() {
+        let session = |n| SessionId(Uuid::from_u128(n));
+        let runs = OpenRuns::default();
+        let resumed = runs.hold(session(1), Some("ann"));
+        assert_eq!(runs.begin(session(2), "ann", 3, 1).unwrap_err(), NoPlace::OfUser);
+        drop(resumed);
+        let made = runs.begin(session(2), "ann", 1, 1).unwrap().of(session(3));
+        let kept = runs.hold(session(3), None);
+        drop(made);
+        assert_eq!(runs.runs().len(), 1);
+        assert_eq!(runs.begin(session(4), "ann", 3, 1).unwrap_err(), NoPlace::OfUser);
+        drop(kept);
         assert!(runs.runs().is_empty());
     }
 }

@@ -16,7 +16,6 @@ use windlass_store::{ReverseRecords, SessionRow, SessionStatus, Store, StoreErro
 use windlass_vocab::{Attendance, Record};
 
 use crate::error::ApiError;
-use crate::keep_open::keep_open;
 use crate::state::{HttpServer, ServingPhase};
 
 /// How often runs are looked for whose process is dead.
@@ -149,10 +148,12 @@ async fn resume(state: &Arc<HttpServer>, row: &SessionRow, place: OwnedSemaphore
     // A pending approval is asked again under its id, because somebody may be looking at it.
     let (session, _) = agent.open_existing(row.session, OpenApprovals::Answered).await?;
     state.metrics.run_resumed();
+    // It counts among its owner's runs for as long as it is kept open.
+    let _run = state.runs.hold(row.session, Some(&row.owner));
+    state.keeper.keep(session.clone());
     state.background.spawn(async move {
         session.settled().await;
         drop(place);
-        keep_open(session).await;
     });
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use windlass_runtime::{Clock, Follow, LiveSessions, Session};
+use windlass_runtime::{Clock, Follow, LiveSessions};
 use windlass_setup::demo::is_scratch;
 use windlass_setup::models::{DEMO, ModelFallback};
 use windlass_setup::session_agent::{AgentPurpose, AgentRequest, SessionAgent, SessionAgentError, SessionAgents};
@@ -15,7 +15,7 @@ use windlass_vocab::{Attendance, SessionId};
 use crate::access::{Access, BrowserEntry, Caller, CallerRole};
 use crate::background::BackgroundTasks;
 use crate::error::{ApiError, ErrorKind};
-use crate::keep_open::keep_open;
+use crate::keeping::SessionKeeper;
 use crate::limits::ServiceLimits;
 use crate::metrics::Metrics;
 use crate::open_runs::{NoPlace, OpenRuns, RunPlace};
@@ -42,13 +42,14 @@ pub struct HttpServer {
     pub(crate) clock: Arc<dyn Clock>,
     /// The folders that sessions may work in, the first for new ones.
     pub(crate) folders: Vec<PathBuf>,
-    pub(crate) background: BackgroundTasks,
+    pub(crate) background: Arc<BackgroundTasks>,
+    pub(crate) keeper: SessionKeeper,
     /// The bytes of bodies that users are sending.
     pub(crate) bodies: UserPlaces,
     streams: UserPlaces,
     /// Sessions that are being made.
     new_sessions: UserPlaces,
-    runs: OpenRuns,
+    pub(crate) runs: OpenRuns,
     pub(crate) metrics: Metrics,
     pub(crate) resumptions: Resumptions,
     /// How long sessions are kept; absent where none is put away.
@@ -76,7 +77,7 @@ impl HttpServer {
         let (phase, _) = watch::channel(ServingPhase::Serving);
         let metrics = Metrics::default();
         agents.live.observe(Arc::new(metrics.clone()));
-        let (background, resumptions) = (BackgroundTasks::default(), Resumptions::default());
+        let (background, runs) = (Arc::new(BackgroundTasks::default()), OpenRuns::default());
         Self {
             agents,
             access,
@@ -84,14 +85,15 @@ impl HttpServer {
             secrets,
             clock,
             folders,
+            keeper: SessionKeeper::new(runs.clone(), Arc::clone(&background)),
             background,
             metrics,
-            resumptions,
+            resumptions: Resumptions::default(),
             retention: None,
             bodies: UserPlaces::default(),
             streams: UserPlaces::default(),
             new_sessions: UserPlaces::default(),
-            runs: OpenRuns::default(),
+            runs,
             phase,
         }
     }
@@ -205,15 +207,6 @@ impl HttpServer {
         row.map_or(Ok(()), |row| self.check_folder(row))?;
         self.refuse_while_draining()?;
         Ok(self.agents.agent(page_request(caller, row, purpose)).await?)
-    }
-
-    /// Keeps a session open until its run has ended and nothing waits.
-    pub(crate) fn keep_open(&self, session: Session) {
-        let place = self.runs.hold(session.id());
-        self.background.spawn(async move {
-            keep_open(session).await;
-            drop(place);
-        });
     }
 
     /// Refuses new work while the server is being shut down, or while too many runs are open. Returns the place of the run,

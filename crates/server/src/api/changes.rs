@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use windlass_machine::Force;
-use windlass_runtime::{OpenApprovals, Session, UndoError, UndoMode, UndoRequest, fork as fork_session};
+use windlass_runtime::{OpenApprovals, UndoError, UndoMode, UndoRequest, fork as fork_session};
 use windlass_setup::session_agent::AgentPurpose;
 use windlass_store::ForkError;
 use windlass_vocab::{RunId, SessionEdit, SessionId, Undoable};
@@ -20,6 +20,7 @@ use crate::access::{Caller, SignedIn};
 use crate::document::answers::Conflict;
 use crate::document::shapes::{SessionInAddress, UndoneThing};
 use crate::error::{ApiError, ErrorKind};
+use crate::keeping::HeldSession;
 use crate::state::HttpServer;
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -47,7 +48,7 @@ pub(crate) async fn retry(
     let Some((session, _, run)) = built.agent.open_to_retry(row.session).await? else {
         return Err(ApiError::new(ErrorKind::Nothing, "the last run did not fail, so there is nothing to retry"));
     };
-    state.keep_open(session);
+    state.keeper.keep(session);
     Ok((StatusCode::ACCEPTED, Json(StartedRun { run })))
 }
 
@@ -152,9 +153,7 @@ pub(crate) async fn undo(
         force: if wish.force { Force::Yes } else { Force::No },
         mode: if wish.check { UndoMode::DryRun } else { UndoMode::Apply },
     };
-    let report = session.undo(request).await;
-    state.keep_open(session);
-    let report = report.map_err(undo_refused)?;
+    let report = session.undo(request).await.map_err(undo_refused)?;
     Ok(Json(UndoResult {
         of: report.of.to_string(),
         undo: report.undo.map(|undo| undo.to_string()),
@@ -213,8 +212,8 @@ pub(crate) async fn compact(
 }
 
 /// Opens a session for something else than a message.
-async fn open(state: &Arc<HttpServer>, caller: &Caller, session: SessionId) -> Result<Session, ApiError> {
+async fn open(state: &HttpServer, caller: &Caller, session: SessionId) -> Result<HeldSession, ApiError> {
     let row = state.session(caller, session).await?;
     let built = state.agent(caller, Some(&row), AgentPurpose::GoOn).await?;
-    Ok(built.agent.open_existing(row.session, OpenApprovals::Answered).await?.0)
+    Ok(state.keeper.hold(built.agent.open_existing(row.session, OpenApprovals::Answered).await?.0))
 }

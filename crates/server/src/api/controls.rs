@@ -129,7 +129,7 @@ async fn deliver_answer(
     }
     let built = state.agent(caller, Some(row), AgentPurpose::GoOn).await?;
     let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
-    state.keep_open(session);
+    let _held = state.keeper.hold(session);
     let delivered = deliver(state, row, control).await?;
     delivered.map(Some).ok_or_else(|| busy("the session was closed meanwhile"))
 }

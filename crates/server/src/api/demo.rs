@@ -41,11 +41,10 @@ pub(crate) async fn play(
     }
     let folder = scratch(std::env::temp_dir()).await?;
     let built = state.agent_of(&caller, &folder).await?;
-    let session = built.agent.open(KEY).await?;
+    let session = state.keeper.hold(built.agent.open(KEY).await?);
     let _place = state.accept_work(&caller, session.id())?;
     let id = session.id();
     session.send(MessageId::from(KEY), PROMPT.to_owned()).await?;
-    state.keep_open(session);
     let row = state.session(&caller, id).await?;
     Ok(Json(SessionSummary::of(&state, row).await?))
 }

@@ -88,12 +88,12 @@ pub(crate) async fn send(
     let files = attached(message.files).await?;
     let words = SentMessage { text: message.text, files };
     let built = state.agent(&caller, Some(&row), AgentPurpose::Say).await?;
-    let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
+    let session = built.agent.open_existing(row.session, OpenApprovals::Answered).await?.0;
+    let session = state.keeper.hold(session);
     let sent = match message.when_busy {
         WhenBusy::Queue => Some(session.send(message_id.clone(), words).await?),
         WhenBusy::Refuse => session.send_if_idle(message_id.clone(), words).await?,
     };
-    state.keep_open(session);
     let sent = sent.ok_or_else(|| {
         ApiError::new(ErrorKind::Busy, "a run of this session is open")
             .hint("send again when it has ended, or queue it")

@@ -4,13 +4,12 @@
 use std::sync::Arc;
 
 use windlass_runtime::{FollowedEvent, PublishedEvent, Session, SessionActivity, SessionClosed, Subscription};
-use windlass_vocab::{Event, Record, RunEnded, RunId, SessionId, StopBy};
+use windlass_vocab::{Event, Record, RunEnded, RunId, SessionId};
 
 use super::answer_text::TextRelease;
 use super::error::OpenAiError;
 use super::response_id::ResponseId;
 use crate::error::ApiError;
-use crate::keep_open::keep_open;
 use crate::open_runs::RunPlace;
 use crate::state::HttpServer;
 
@@ -60,7 +59,8 @@ impl ClientRun {
             model,
             release,
             created,
-            _place: place,
+            // The session may have been made for the request.
+            _place: place.of(id),
         }
     }
 
@@ -138,7 +138,7 @@ impl ClientRun {
     /// Leaves the session to itself: it is closed once it is idle.
     fn leave(&mut self) {
         if let Some(session) = self.session.take() {
-            self.state.keep_open(session);
+            self.state.keeper.keep(session);
         }
     }
 }
@@ -146,11 +146,7 @@ impl ClientRun {
 impl Drop for ClientRun {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.state.background.spawn(async move {
-                // An error means that the session is closed: nothing runs.
-                let _ = session.stop(StopBy::Person).await;
-                keep_open(session).await;
-            });
+            self.state.keeper.stop(session);
         }
     }
 }

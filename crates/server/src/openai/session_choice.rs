@@ -185,12 +185,10 @@ async fn send(
     message_id: MessageId,
     words: SentMessage,
 ) -> Result<(Session, Subscription, RunId), OpenAiError> {
-    match session.send_if_idle(message_id, words).await.map_err(ApiError::from)? {
+    let held = state.keeper.hold(session.clone());
+    match held.send_if_idle(message_id, words).await.map_err(ApiError::from)? {
         Some(SendOutcome::TakenUp(run) | SendOutcome::Known(run)) => Ok((session, events, run)),
-        Some(SendOutcome::Queued) | None => {
-            state.keep_open(session);
-            Err(busy())
-        }
+        Some(SendOutcome::Queued) | None => Err(busy()),
     }
 }
 
