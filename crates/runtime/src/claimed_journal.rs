@@ -45,12 +45,19 @@ impl<'a> ClaimedJournal<'a> {
         self.record(Fact::LeaseTaken(lease_taken(self.lease.epoch()))).await
     }
 
+    /// Whether nothing was recorded since the session was claimed.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.writer.head == self.lease.head()
+    }
+
     /// Records what a fact means.
     pub(crate) async fn record(&mut self, fact: Fact) -> Result<(), StoreError> {
+        self.record_with(fact, Batch::default()).await
+    }
+
+    /// Records what a fact means, in one transaction with what else the batch holds.
+    pub(crate) async fn record_with(&mut self, fact: Fact, batch: Batch) -> Result<(), StoreError> {
         let Self { store, secrets, clock, writer, state, .. } = self;
-        SessionWriter { store: *store, secrets, clock: *clock, state, writer }
-            .step(fact, Batch::default())
-            .await
-            .map(drop)
+        SessionWriter { store: *store, secrets, clock: *clock, state, writer }.step(fact, batch).await.map(drop)
     }
 }

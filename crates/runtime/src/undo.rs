@@ -11,15 +11,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use windlass_machine::{CheckedUndo, Conflict, Fact, FileEffect, Ledger, Obstacle, State, UndoPlan};
-use windlass_store::{Batch, Store, StoreError, Writer};
+use windlass_machine::{CheckedUndo, Conflict, Fact, FileEffect, Ledger, Obstacle, UndoPlan};
+use windlass_store::{Batch, Store, StoreError};
 use windlass_tools::{FileRules, FileSnapshot, Secrets, SnapshotBounds, UnkeptFiles, Workspace, diff, shown_path};
-use windlass_vocab::{FileState, Hash, LeaseTaken, NewerRecord, Record, SessionId, UndoStarted, Undoable};
+use windlass_vocab::{FileState, Hash, Record, SessionId, UndoStarted, Undoable};
 
+use crate::claimed_journal::ClaimedJournal;
 use crate::clock::Clock;
-use crate::opening::{lease_taken, nonce};
+use crate::opening::OpenError;
 use crate::restore_files::{on_disk, restore_files};
-use crate::session_writer::SessionWriter;
 use crate::undo_report::{UndoConflict, UndoError, UndoMode, UndoReport, UndoRequest};
 
 /// The services that an undo needs.
@@ -198,29 +198,12 @@ fn described(state: &FileState) -> String {
     }
 }
 
-/// A journal that is written without a driver.
-struct UndrivenJournal<'a> {
-    files: &'a UndoFiles,
-    clock: &'a dyn Clock,
-    state: State,
-    writer: Writer,
-}
-
-impl UndrivenJournal<'_> {
-    async fn step(&mut self, fact: Fact, blobs: Vec<Arc<[u8]>>) -> Result<(), StoreError> {
-        let UndoFiles { store, secrets, .. } = self.files;
-        let (state, writer) = (&mut self.state, &mut self.writer);
-        let session_writer = SessionWriter { store: store.as_ref(), secrets, clock: self.clock, state, writer };
-        session_writer.step(fact, Batch { blobs, ..Batch::default() }).await.map(drop)
-    }
-
-    /// Restores the files of an undo that was started.
-    async fn finish(&mut self) -> Result<BTreeMap<String, String>, StoreError> {
-        let Some(started) = self.state.control.undo.clone() else { return Ok(BTreeMap::new()) };
-        let left_alone = self.files.restore(self.state.session, &started).await?;
-        self.step(Fact::Restored { undo: started.undo, left_alone: left_alone.clone() }, Vec::new()).await?;
-        Ok(left_alone)
-    }
+/// Restores the files of an undo that was started.
+async fn finish(files: &UndoFiles, journal: &mut ClaimedJournal<'_>) -> Result<BTreeMap<String, String>, StoreError> {
+    let Some(started) = journal.state.control.undo.clone() else { return Ok(BTreeMap::new()) };
+    let left_alone = files.restore(journal.state.session, &started).await?;
+    journal.record(Fact::Restored { undo: started.undo, left_alone: left_alone.clone() }).await?;
+    Ok(left_alone)
 }
 
 /// Undoes in a session that is not live here. An undo that a crash interrupted is finished first.
@@ -230,25 +213,22 @@ pub async fn undo(
     request: UndoRequest,
     clock: &dyn Clock,
 ) -> Result<UndoReport, UndoError> {
-    let held = files.store.claim(session).await?;
-    let head = held.head();
-    let journal = files.store.read(session, 0).await?;
-    if NewerRecord::first(&journal).is_some() {
-        return Err(UndoError::Newer);
-    }
-    let state = State::fold(session, journal.iter().map(|envelope| &envelope.record));
-    if state.control.run.is_some() {
+    let claimed = ClaimedJournal::claim(files.store.as_ref(), &files.secrets, clock, session).await;
+    let mut journal = claimed.map_err(|error| match error {
+        OpenError::Store(error) => UndoError::Store(error),
+        OpenError::Newer { .. } => UndoError::Newer,
+        OpenError::Survivors { why } => UndoError::Store(StoreError::Busy { holder: why }),
+    })?;
+    if journal.state.control.run.is_some() {
         return Err(UndoError::RunOpen);
     }
-    let mut undriven = UndrivenJournal { files, clock, state, writer: Writer::new(session, head, nonce()) };
-    let lease: LeaseTaken = lease_taken(held.epoch());
-    if let Some(started) = undriven.state.control.undo.clone() {
+    if let Some(started) = journal.state.control.undo.clone() {
         let mut report = UndoReport::of(&started);
         if request.mode == UndoMode::DryRun {
             return Ok(UndoReport { undo: None, ..report });
         }
-        undriven.step(Fact::LeaseTaken(lease.clone()), Vec::new()).await?;
-        report.finished(undriven.finish().await?);
+        journal.begin().await?;
+        report.finished(finish(files, &mut journal).await?);
         // A person who asks again after a crash means the same undo, not another one.
         if request.of.is_none_or(|of| of == started.of) {
             return Ok(report);
@@ -258,12 +238,11 @@ pub async fn undo(
     if request.mode == UndoMode::DryRun {
         return Ok(report);
     }
-    if undriven.writer.head == head {
-        undriven.step(Fact::LeaseTaken(lease), Vec::new()).await?;
+    if journal.is_untouched() {
+        journal.begin().await?;
     }
-    undriven.step(Fact::Undo(Box::new(asked)), blobs).await?;
-    report.undo = undriven.state.control.undo.as_ref().map(|started| started.undo);
-    let left_alone = undriven.finish().await?;
-    report.finished(left_alone);
+    journal.record_with(Fact::Undo(Box::new(asked)), Batch { blobs, ..Batch::default() }).await?;
+    report.undo = journal.state.control.undo.as_ref().map(|started| started.undo);
+    report.finished(finish(files, &mut journal).await?);
     Ok(report)
 }
