@@ -10,7 +10,9 @@ use windlass_vocab::{
 
 use crate::attaching::{PreparedAttachments, scrubbed};
 use crate::driver::Driver;
-use crate::session::{Acceptance, DriverCommand, DriverPhase, SendOutcome, SentMessage, SessionActivity, StopOutcome};
+use crate::session::{
+    Acceptance, DriverCommand, DriverPhase, SendCondition, SendOutcome, SentMessage, SessionActivity, StopOutcome,
+};
 
 impl Driver {
     pub(crate) async fn perform(&mut self, command: DriverCommand) -> Result<(), StoreError> {
@@ -24,9 +26,9 @@ impl Driver {
                 self.announce();
                 let _ = reply.send(sent);
             }
-            DriverCommand::SendIfIdle { message_id, message, reply } => {
-                let busy = self.is_busy_for(&message_id);
-                let sent = if busy { None } else { Some(self.send(message_id, message).await?) };
+            DriverCommand::SendIf { condition, message_id, message, reply } => {
+                let is_taken = self.takes_message(condition, &message_id);
+                let sent = if is_taken { Some(self.send(message_id, message).await?) } else { None };
                 self.announce();
                 let _ = reply.send(sent);
             }
@@ -143,10 +145,20 @@ impl Driver {
         Ok(SendOutcome::Queued)
     }
 
-    /// Whether a message would have to wait, or join a run that it did not start.
-    fn is_busy_for(&self, message_id: &MessageId) -> bool {
-        let known = self.state.transcript.seen.contains_key(message_id);
-        !known && (self.open_run().is_some() || !self.waiting.is_empty())
+    /// Whether a message is taken on this condition. One that was taken up before is known, and answered as then.
+    fn takes_message(&self, condition: SendCondition, message_id: &MessageId) -> bool {
+        if self.state.transcript.seen.contains_key(message_id) {
+            return true;
+        }
+        match condition {
+            SendCondition::Idle => self.open_run().is_none() && self.waiting.is_empty(),
+            SendCondition::FewerWait(most) => {
+                // Those that joined the run wait for its next turn.
+                let joined = self.state.control.run.as_ref().map_or(0, |run| run.unseen.len());
+                let waits = self.waiting.iter().any(|waiting| waiting.message_id == *message_id);
+                waits || self.waiting.len() + joined < most
+            }
+        }
     }
 
     /// Whether this driver accepts waiting messages. A process that came with one message leaves after its run, and

@@ -51,7 +51,7 @@ impl Driver {
     pub(crate) fn takes(&self, command: &DriverCommand) -> bool {
         match command {
             DriverCommand::Send { .. }
-            | DriverCommand::SendIfIdle { .. }
+            | DriverCommand::SendIf { .. }
             | DriverCommand::Retry { .. }
             | DriverCommand::Undo { .. }
             | DriverCommand::UndoCompaction { .. } => self.phase == DriverPhase::Driving,

@@ -99,6 +99,15 @@ pub enum SessionActivity {
     Closed(SessionClosed),
 }
 
+/// When a message that is not known yet is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SendCondition {
+    /// It would start a run at once.
+    Idle,
+    /// Fewer than so many messages wait.
+    FewerWait(usize),
+}
+
 /// A command for a driver.
 pub(crate) enum DriverCommand {
     Send {
@@ -106,7 +115,8 @@ pub(crate) enum DriverCommand {
         message: SentMessage,
         reply: oneshot::Sender<SendOutcome>,
     },
-    SendIfIdle {
+    SendIf {
+        condition: SendCondition,
         message_id: MessageId,
         message: SentMessage,
         reply: oneshot::Sender<Option<SendOutcome>>,
@@ -228,7 +238,20 @@ impl Session {
         message: impl Into<SentMessage>,
     ) -> Result<Option<SendOutcome>, SessionClosed> {
         let message = message.into();
-        self.ask(|reply| DriverCommand::SendIfIdle { message_id, message, reply }).await
+        let condition = SendCondition::Idle;
+        self.ask(|reply| DriverCommand::SendIf { condition, message_id, message, reply }).await
+    }
+
+    /// Like [`Self::send`], if fewer messages than `most` wait, in the inbox or for the next turn, or if the message is
+    /// known; `None`, with nothing stored, otherwise.
+    pub async fn send_if_fewer_wait(
+        &self,
+        most: usize,
+        message_id: MessageId,
+        message: impl Into<SentMessage>,
+    ) -> Result<Option<SendOutcome>, SessionClosed> {
+        let (message, condition) = (message.into(), SendCondition::FewerWait(most));
+        self.ask(|reply| DriverCommand::SendIf { condition, message_id, message, reply }).await
     }
 
     /// Stops the open run and drops the waiting messages (L8).

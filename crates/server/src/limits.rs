@@ -6,6 +6,9 @@ use std::time::Duration;
 /// The largest body of a request without a token: a token that is typed in.
 pub(crate) const STRANGER_BODY: usize = 16 * 1024;
 
+/// How many messages may wait in a session.
+pub(crate) const WAITING_MESSAGES: usize = 50;
+
 /// How many bodies of the largest size a caller may be sending at once.
 pub(crate) const BODIES_AT_ONCE: usize = 2;
 

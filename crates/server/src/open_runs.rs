@@ -9,7 +9,7 @@ use windlass_vocab::SessionId;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenRuns(Arc<Mutex<HashMap<SessionId, OpenRun>>>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct OpenRun {
     /// Who began the work; `None` for a session that is open only to be looked after.
     user: Option<String>,
@@ -61,8 +61,10 @@ impl OpenRuns {
     /// Holds the place of a session that is open, whatever the limits. The run is this user's if nobody began it here: it
     /// was resumed.
     pub(crate) fn hold(&self, session: SessionId, user: Option<&str>) -> RunPlace {
-        let begun = || OpenRun { user: user.map(str::to_owned), holders: 0 };
-        self.runs().entry(session).or_insert_with(begun).holders += 1;
+        let mut runs = self.runs();
+        let run = runs.entry(session).or_default();
+        run.user = run.user.take().or_else(|| user.map(str::to_owned));
+        run.holders += 1;
         RunPlace { runs: self.clone(), session }
     }
 

@@ -129,6 +129,7 @@ async fn deliver_answer(
     }
     let built = state.agent(caller, Some(row), AgentPurpose::GoOn).await?;
     let (session, _) = built.agent.open_existing(row.session, OpenApprovals::Answered).await?;
+    let _run = state.runs.hold(row.session, Some(&row.owner));
     let _held = state.keeper.hold(session);
     let delivered = deliver(state, row, control).await?;
     delivered.map(Some).ok_or_else(|| busy("the session was closed meanwhile"))

@@ -18,6 +18,7 @@ use crate::access::SignedIn;
 use crate::document::answers::Conflict;
 use crate::document::shapes::SessionInAddress;
 use crate::error::{ApiError, ErrorKind};
+use crate::limits::WAITING_MESSAGES;
 use crate::state::HttpServer;
 
 /// The longest id of a message, in bytes.
@@ -91,19 +92,29 @@ pub(crate) async fn send(
     let session = built.agent.open_existing(row.session, OpenApprovals::Answered).await?.0;
     let session = state.keeper.hold(session);
     let sent = match message.when_busy {
-        WhenBusy::Queue => Some(session.send(message_id.clone(), words).await?),
+        WhenBusy::Queue => session.send_if_fewer_wait(WAITING_MESSAGES, message_id.clone(), words).await?,
         WhenBusy::Refuse => session.send_if_idle(message_id.clone(), words).await?,
     };
-    let sent = sent.ok_or_else(|| {
-        ApiError::new(ErrorKind::Busy, "a run of this session is open")
-            .hint("send again when it has ended, or queue it")
-    })?;
+    let sent = sent.ok_or_else(|| refused(message.when_busy))?;
     let run = match sent {
         SendOutcome::TakenUp(run) | SendOutcome::Known(run) => Some(run),
         SendOutcome::Queued => None,
     };
     let MessageId(message_id) = message_id;
     Ok((StatusCode::ACCEPTED, Json(AcceptedMessage { message_id, run, queued: run.is_none() })))
+}
+
+/// Returns why a message was not taken.
+fn refused(when_busy: WhenBusy) -> ApiError {
+    match when_busy {
+        WhenBusy::Refuse => ApiError::new(ErrorKind::Busy, "a run of this session is open")
+            .hint("send again when it has ended, or queue it"),
+        WhenBusy::Queue => {
+            let message = format!("{WAITING_MESSAGES} messages wait in this session, as many as may");
+            let error = ApiError::new(ErrorKind::Limited, message);
+            ApiError { retry_after: Some(5), ..error }.hint("send again when the run has taken them up, or stop it")
+        }
+    }
 }
 
 fn message_id(headers: &HeaderMap) -> Result<MessageId, ApiError> {

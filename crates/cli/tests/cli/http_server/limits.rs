@@ -117,3 +117,26 @@ fn as_many_sessions_as_allowed_are_made_at_once() {
     let count = listed["sessions"].as_array().expect("sessions").len();
     assert!((1..=3).contains(&count), "{statuses:?}");
 }
+
+// proves W3, J6: a session at work takes a bounded number of messages, each once
+#[test]
+fn as_many_messages_wait_as_may_and_a_known_one_is_no_other() {
+    let bench = Bench::new(Script::of([ScriptStep::call("run_command", json!({"command": "touch begun; sleep 600"}))]));
+    let mut served = Served::start(&bench, &["--sandbox", "off", "--allow", "run_command"]);
+    let session = served.new_session();
+    served.say(&session, "wait");
+    bench.wait_for_file("begun", &mut served.child);
+    let (path, bearer) = (format!("/api/sessions/{session}/messages"), format!("Bearer {}", served.token));
+    let send = |key: &str| {
+        let headers = [("authorization", bearer.as_str()), ("idempotency-key", key)];
+        served.send_with("POST", &path, &headers, &json!({"text": "more"}).to_string())
+    };
+    for number in 1..=50 {
+        assert_eq!(send(&format!("m-{number}")).status, 202, "{number}");
+    }
+    assert_limited(&send("m-51"));
+    assert_eq!(send("m-50").status, 202, "it waits already");
+    let stopped = served.post(&format!("/api/sessions/{session}/stop"), &json!({})).json();
+    assert_eq!(stopped, json!({"runs": 1, "dropped": 50}));
+    assert_eq!(send("m-51").status, 202);
+}
