@@ -10,131 +10,60 @@ use windlass_setup::session_agent::SessionAgentError;
 use windlass_setup::settings::SettingsError;
 use windlass_store::StoreError;
 
-/// What kind of error it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ErrorKind {
-    /// The request can't be understood.
-    BadRequest,
-    /// No token, or a wrong one.
-    Unauthorized,
-    /// The caller may not do this, or the request comes from another site.
-    Forbidden,
-    /// There is no such thing, or it is somebody else's.
-    NotFound,
-    /// The address does not take this method.
-    MethodNotAllowed,
-    /// The session is at work, or another process has it.
-    Busy,
-    /// The question was answered already.
-    AlreadyAnswered,
-    /// The run that asked has ended.
-    RunIsOver,
-    /// The question offers no such answer.
-    NotOffered,
-    /// Nothing is there to be done: nothing to retry, nothing to undo.
-    Nothing,
-    /// The body is too large.
-    TooLarge,
-    /// The body came too slowly.
-    TooSlow,
-    /// Too many requests, sessions or runs.
-    Limited,
-    /// No model is configured.
-    NoModel,
-    /// The server is being shut down.
-    Draining,
-    /// The store failed.
-    Store,
-    /// A fault of the server.
-    Internal,
+/// Makes the kinds of errors from a table: the kind, its name as it is sent, its status, and what it means.
+macro_rules! error_kinds {
+    ($($kind:ident $name:literal $status:ident $meaning:literal,)*) => {
+        /// What kind of error it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        pub(crate) enum ErrorKind {
+            $(#[doc = $meaning] #[serde(rename = $name)] $kind,)*
+        }
+
+        impl ErrorKind {
+            /// Every kind.
+            pub(crate) const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// Returns the kind as it is sent.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// Returns what the kind means, for the OpenAPI document.
+            pub(crate) const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $meaning,)*
+                }
+            }
+
+            pub(crate) const fn status(self) -> StatusCode {
+                match self {
+                    $(Self::$kind => StatusCode::$status,)*
+                }
+            }
+        }
+    };
 }
 
-impl ErrorKind {
-    /// Every kind.
-    pub(crate) const ALL: &[Self] = &[
-        Self::BadRequest,
-        Self::Unauthorized,
-        Self::Forbidden,
-        Self::NotFound,
-        Self::MethodNotAllowed,
-        Self::Busy,
-        Self::AlreadyAnswered,
-        Self::RunIsOver,
-        Self::NotOffered,
-        Self::Nothing,
-        Self::TooLarge,
-        Self::TooSlow,
-        Self::Limited,
-        Self::NoModel,
-        Self::Draining,
-        Self::Store,
-        Self::Internal,
-    ];
-
-    /// Returns the kind as it is sent.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::BadRequest => "bad_request",
-            Self::Unauthorized => "unauthorized",
-            Self::Forbidden => "forbidden",
-            Self::NotFound => "not_found",
-            Self::MethodNotAllowed => "method_not_allowed",
-            Self::Busy => "busy",
-            Self::AlreadyAnswered => "already_answered",
-            Self::RunIsOver => "run_is_over",
-            Self::NotOffered => "not_offered",
-            Self::Nothing => "nothing",
-            Self::TooLarge => "too_large",
-            Self::TooSlow => "too_slow",
-            Self::Limited => "limited",
-            Self::NoModel => "no_model",
-            Self::Draining => "draining",
-            Self::Store => "store",
-            Self::Internal => "internal",
-        }
-    }
-
-    /// Returns what the kind means, for the OpenAPI document.
-    pub(crate) const fn meaning(self) -> &'static str {
-        match self {
-            Self::BadRequest => "The request can't be understood.",
-            Self::Unauthorized => "There is no token, or a wrong one.",
-            Self::Forbidden => "The caller may not do this, or the request comes from another site.",
-            Self::NotFound => "There is no such thing, or it is somebody else's.",
-            Self::MethodNotAllowed => "The address does not take this method.",
-            Self::Busy => "The session is at work, or another process has it.",
-            Self::AlreadyAnswered => "The question was answered already.",
-            Self::RunIsOver => "The run that asked has ended.",
-            Self::NotOffered => "The question offers no such answer.",
-            Self::Nothing => "There is nothing to be done.",
-            Self::TooLarge => "The body is too large.",
-            Self::TooSlow => "The body did not arrive in time.",
-            Self::Limited => "Too many requests, sessions or runs; `Retry-After` says when to try again.",
-            Self::NoModel => "No model is configured.",
-            Self::Draining => "The server is being shut down.",
-            Self::Store => "The server's store failed.",
-            Self::Internal => "A fault of the server.",
-        }
-    }
-
-    pub(crate) const fn status(self) -> StatusCode {
-        match self {
-            Self::BadRequest => StatusCode::BAD_REQUEST,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::Forbidden => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Busy | Self::AlreadyAnswered | Self::RunIsOver | Self::NotOffered | Self::Nothing => {
-                StatusCode::CONFLICT
-            }
-            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Limited => StatusCode::TOO_MANY_REQUESTS,
-            Self::NoModel | Self::Draining | Self::Store => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    }
+error_kinds! {
+    BadRequest "bad_request" BAD_REQUEST "The request can't be understood.",
+    Unauthorized "unauthorized" UNAUTHORIZED "There is no token, or a wrong one.",
+    Forbidden "forbidden" FORBIDDEN "The caller may not do this, or the request comes from another site.",
+    NotFound "not_found" NOT_FOUND "There is no such thing, or it is somebody else's.",
+    MethodNotAllowed "method_not_allowed" METHOD_NOT_ALLOWED "The address does not take this method.",
+    Busy "busy" CONFLICT "The session is at work, or another process has it.",
+    AlreadyAnswered "already_answered" CONFLICT "The question was answered already.",
+    RunIsOver "run_is_over" CONFLICT "The run that asked has ended.",
+    NotOffered "not_offered" CONFLICT "The question offers no such answer.",
+    Nothing "nothing" CONFLICT "There is nothing to be done.",
+    TooLarge "too_large" PAYLOAD_TOO_LARGE "The body is too large.",
+    TooSlow "too_slow" REQUEST_TIMEOUT "The body did not arrive in time.",
+    Limited "limited" TOO_MANY_REQUESTS "Too many requests, sessions, runs or waiting messages; `Retry-After` says when to try again.",
+    NoModel "no_model" SERVICE_UNAVAILABLE "No model is configured.",
+    Draining "draining" SERVICE_UNAVAILABLE "The server is being shut down.",
+    Store "store" SERVICE_UNAVAILABLE "The server's store failed.",
+    Internal "internal" INTERNAL_SERVER_ERROR "A fault of the server.",
 }
 
 /// The error of a request.
