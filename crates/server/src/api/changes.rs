@@ -78,6 +78,7 @@ pub(crate) async fn fork(
     Body(place): Body<ForkPlace>,
 ) -> Result<(StatusCode, Json<SessionSummary>), ApiError> {
     let row = state.session(&caller, session).await?;
+    state.refuse_while_draining()?;
     let _room = state.room_for_session(&caller).await?;
     let now = state.clock.now();
     let forked =

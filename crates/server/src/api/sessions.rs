@@ -280,6 +280,7 @@ pub(crate) async fn change(
     Body(patch): Body<SessionPatch>,
 ) -> Result<Json<SessionSummary>, ApiError> {
     let row = state.session(&caller, session).await?;
+    state.refuse_while_draining()?;
     for edit in patch.edits()? {
         state.edit(row.session, edit).await?;
     }

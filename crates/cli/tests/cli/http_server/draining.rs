@@ -31,6 +31,11 @@ fn a_call_under_way_is_finished_and_the_run_goes_on_at_the_next_start() {
     served.say(&session, "wait");
     bench.wait_for_file("begun", &mut served.child);
     terminate(&served);
+    for (method, rest, body) in [("POST", "/fork", "{}"), ("PATCH", "", "{\"pinned\": true}"), ("POST", "/compact", "")]
+    {
+        let refused = served.send(method, &format!("/api/sessions/{session}{rest}"), body);
+        assert_eq!((refused.status, refused.error().as_str()), (503, "draining"), "{rest}");
+    }
     for session in [&session, &other] {
         let refused = served.post(&format!("/api/sessions/{session}/messages"), &json!({"text": "more"}));
         assert_eq!((refused.status, refused.error().as_str()), (503, "draining"));
