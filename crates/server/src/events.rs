@@ -10,10 +10,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
-use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, stream};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
 use windlass_store::StoreError;
@@ -82,7 +82,7 @@ pub(crate) async fn events(
     }
     let follower = Follower {
         follow: state.follow(row.session, after),
-        long: None,
+        long: JoinSet::new(),
         session: row.session,
         phase: FollowPhase::Open,
         _place: state.stream_place(&caller)?,
@@ -101,14 +101,14 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<RecordNumber>, ApiError> 
 }
 
 /// How many long texts are formatted at once, for all clients. Those who wait for their turn take no thread.
-static LONG_TEXTS: Semaphore = Semaphore::const_new(4);
+static LONG_TEXTS: Semaphore = Semaphore::const_new(2);
 
 /// Follows a session for one client.
 struct Follower {
     follow: Follow,
     /// An event that takes a while to write; it comes before all that follow. Kept here, so that nobody who stops waiting
-    /// for the next event loses it.
-    long: Option<BoxFuture<'static, Bytes>>,
+    /// for the next event loses it; a task of its own, so that a client that reads nothing holds no turn of others.
+    long: JoinSet<Bytes>,
     session: SessionId,
     state: Arc<HttpServer>,
     phase: FollowPhase,
@@ -150,10 +150,9 @@ impl Follower {
     /// comes. Cancel-safe.
     async fn next_event(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(long) = &mut self.long {
-                let written = long.await;
-                self.long = None;
-                return Some(written);
+            // An error means that the task panicked.
+            if let Some(written) = self.long.join_next().await {
+                return written.ok();
             }
             match self.phase {
                 FollowPhase::Open => {}
@@ -163,7 +162,7 @@ impl Follower {
             tokio::select! {
                 followed = self.follow.next() => match followed {
                     Ok(FollowedEvent::Event(event)) if is_long(event.event()) => {
-                        self.long = Some(Box::pin(sent_later(event)));
+                        self.long.spawn(sent_later(event));
                     }
                     Ok(FollowedEvent::Event(event)) => return Some(event.sent(sent)),
                     // The records that were missed come next.
