@@ -64,13 +64,17 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
 const LONGEST: usize = 256 * 1024;
 const DEEPEST: usize = 64;
 
+/// The most ampersands of a text that is formatted: each is looked up as the beginning of an entity, in all that follows.
+const MOST_AMPERSANDS: usize = 4_096;
+
 /// Returns the HTML of a Markdown text. A text that is too long or too deep comes as it was written.
 pub(crate) fn html_of(markdown: &str) -> String {
     formatted(markdown).unwrap_or_else(|| as_written(markdown))
 }
 
 fn formatted(markdown: &str) -> Option<String> {
-    if markdown.len() > LONGEST {
+    let ampersands = markdown.bytes().filter(|byte| *byte == b'&').count();
+    if markdown.len() > LONGEST || ampersands > MOST_AMPERSANDS {
         return None;
     }
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;

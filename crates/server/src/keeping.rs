@@ -157,6 +157,15 @@ mod tests {
         Script::of([ScriptStep::say("never").fault(FaultKind::Delay { ms: 3_600_000 })])
     }
 
+    /// Waits until a run has begun.
+    async fn begin(events: &mut Subscription) {
+        while let Some(event) = events.next().await {
+            if matches!(&event, Event::Record(envelope) if matches!(envelope.record, Record::RunStarted(_))) {
+                return;
+            }
+        }
+    }
+
     /// Waits until the session is closed; returns how its run ended.
     async fn end(events: &mut Subscription) -> Option<EndReason> {
         let mut reason = None;
@@ -186,7 +195,7 @@ mod tests {
         };
         tokio::select! {
             () = request => {}
-            first = events.next() => assert!(first.is_some()),
+            () = begin(&mut events) => {}
         }
         assert_eq!(end(&mut events).await, Some(EndReason::Completed));
         assert!(!live.has(id));

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::{Agent, BuildError};
+use windlass_provider::HttpClient;
 use windlass_runtime::LiveSessions;
 use windlass_store::{SessionRow, Store, StoreError};
 use windlass_tools::Rule;
@@ -42,6 +43,8 @@ pub struct SessionAgents {
     pub store: SharedStore,
     /// The tool servers, by folder.
     pub servers: SharedServers,
+    /// The connections to models' servers.
+    pub http: HttpClient,
     /// The sessions that are live in this process.
     pub live: LiveSessions,
     /// How long a run may take.
@@ -207,7 +210,7 @@ impl SessionAgents {
         let preference = ModelPreference::new(begun, request.fallback);
         let (model, notices) = setup.choose(preference, &mut Nobody).await?;
         let builder = agent::builder(&setup, Arc::clone(store), &model)?;
-        let agent = builder.owner(owner).live_sessions(self.live.clone()).build()?;
+        let agent = builder.owner(owner).live_sessions(self.live.clone()).http_client(self.http.clone()).build()?;
         Ok(SessionAgent { agent, setup, model, notices })
     }
 

@@ -12,6 +12,7 @@
 //! ```
 
 mod forms;
+mod recent;
 mod stream;
 
 use std::borrow::Cow;
@@ -21,7 +22,7 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::AhoCorasick;
 use serde_json::Value;
 use windlass_vocab::Json;
 
@@ -77,15 +78,7 @@ impl Secrets {
         if forms.is_empty() {
             return Self::default();
         }
-        // Building fails only past 2³¹ states, that is for gigabytes of secrets.
-        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&forms);
-        let longest = forms.iter().map(String::len).max().unwrap_or(0);
-        let mut first_bytes = [false; 256];
-        forms.iter().filter_map(|form| form.bytes().next()).for_each(|byte| first_bytes[usize::from(byte)] = true);
-        let inner = finder
-            .ok()
-            .map(|finder| Arc::new(SecretForms { names, finder, forms, placeholders, longest, first_bytes }));
-        Self { inner }
+        Self { inner: recent::shared(names, forms, placeholders) }
     }
 
     /// Returns `text` with every known secret replaced.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use windlass_machine::preset;
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::{Model, ResponseFormat};
+use windlass_provider::{HttpClient, Model, ResponseFormat};
 use windlass_runtime::{Clock, ContextSource, InstructionFile, LiveSessions, ProjectInstructions, SystemClock};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
@@ -69,6 +69,8 @@ pub(crate) struct AgentParts {
     /// The chains of other roles than the turn's, where a door has resolved them.
     pub(crate) resolved_role_models: BTreeMap<ModelRole, Vec<ResolvedModel>>,
     pub(crate) environment: Environment,
+    /// The client whose connections are shared with other agents.
+    pub(crate) http_client: Option<HttpClient>,
     pub(crate) custom_model: Option<(ModelName, Arc<dyn Model>)>,
     pub(crate) named_models: HashMap<ModelName, Arc<dyn Model>>,
     pub(crate) preset: String,
@@ -139,6 +141,7 @@ impl Default for AgentParts {
             role_models: BTreeMap::new(),
             resolved_role_models: BTreeMap::new(),
             environment: Environment::default(),
+            http_client: None,
             custom_model: None,
             named_models: HashMap::new(),
             preset: "default".to_owned(),
@@ -215,6 +218,7 @@ impl AgentParts {
             resolved_roles: std::mem::take(&mut self.resolved_role_models),
             custom: self.custom_model.take(),
             response_format: self.response_format,
+            client: self.http_client.take(),
         };
         requested.resolve(known, &self.environment)
     }

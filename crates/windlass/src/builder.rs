@@ -9,7 +9,7 @@ use std::time::Duration;
 
 #[cfg(feature = "mcp")]
 use windlass_mcp::ServerConfig;
-use windlass_provider::ResponseFormat;
+use windlass_provider::{HttpClient, ResponseFormat};
 use windlass_runtime::{Clock, ContextSource, Hub, InstructionFile, LiveSessions, ProjectInstructions, Services};
 #[cfg(feature = "commands")]
 use windlass_sandbox::Surroundings;
@@ -400,6 +400,14 @@ impl<D, O> Builder<D, O> {
     #[must_use]
     pub fn live_sessions(mut self, live: LiveSessions) -> Self {
         self.parts.live = live;
+        self
+    }
+
+    /// Sets the HTTP client, whose connections this agent shares with other agents of the program. For doors that build an
+    /// agent for each session: a model's server is then reached over a connection that is there already.
+    #[must_use]
+    pub fn http_client(mut self, client: HttpClient) -> Self {
+        self.parts.http_client = Some(client);
         self
     }
 

@@ -37,6 +37,8 @@ pub(crate) struct RequestedChain {
     pub(crate) custom: Option<(ModelName, Arc<dyn Model>)>,
     /// When the schema of an answer is sent, where the program says so.
     pub(crate) response_format: Option<ResponseFormat>,
+    /// The client whose connections are shared; `None` for one of the agent's own.
+    pub(crate) client: Option<HttpClient>,
 }
 
 /// The chain of an agent, and the source of its models.
@@ -138,7 +140,7 @@ impl RequestedChain {
         known: HashMap<ModelName, Arc<dyn Model>>,
         environment: &Environment,
     ) -> Result<ChosenModels, BuildError> {
-        let client = HttpClient::new(HttpConfig::default())?;
+        let client = self.client.map_or_else(|| HttpClient::new(HttpConfig::default()), Ok)?;
         let mut resolved = ResolvedChain { chain: Vec::new(), places: Vec::new(), known, client };
         if !self.resolved.is_empty() {
             let mut first = None;
@@ -313,6 +315,7 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
+            client: None,
         };
         requested.resolve(HashMap::new(), &Environment::default())
     }
@@ -385,6 +388,7 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
+            client: None,
         }
     }
 
@@ -480,6 +484,7 @@ mod tests {
                 resolved_roles: BTreeMap::new(),
                 custom: None,
                 response_format: None,
+                client: None,
             };
             requested.resolve(HashMap::new(), &Environment::default()).unwrap().chain.remove(0)
         };

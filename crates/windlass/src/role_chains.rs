@@ -134,6 +134,7 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
+            client: None,
         }
     }
 

@@ -12,9 +12,9 @@ Examples:
   windlass attach https://agents.example.org --list
   git diff | windlass attach https://agents.example.org > review.md
 
-The address is the one that `windlass serve` prints; for a server of your own, on this machine, it
-and its token are found. Without its token, the token is read from --token-file, from
-WINDLASS_TOKEN, or asked for: other users of this machine can read what stands
+Without an address, the server of this data folder is meant, and its token is found. Any other
+address is the one that `windlass serve` prints there. Without its token, the token is read from
+--token-file, from WINDLASS_TOKEN, or asked for: other users of this machine can read what stands
 on a command line. Rules, tools, models and folders are the server's. What is piped in is one
 message, and its answer alone is printed; the exit codes are those of `windlass run`.";
 
@@ -27,7 +27,7 @@ pub struct AttachArgs {
     /// The session, by its key or id [default: a new one]
     #[arg(long, value_name = "KEY", value_parser = super::name)]
     pub session: Option<String>,
-    /// A file with the token that lets you in
+    /// A file with the token that lets you in, for a URL
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
     /// List the sessions there are

@@ -31,23 +31,20 @@ const TOKEN_VARIABLE: &str = "WINDLASS_TOKEN";
 pub(super) fn attach(data_dir: Option<PathBuf>, args: &AttachArgs, env: Env) -> CommandResult {
     let place =
         prepared_run::place(&prepared_run::gather_unasked(Flags { data_dir, ..Flags::default() }, env.clone())?)?;
-    let own = match &args.url {
-        None => find_server(&place)?,
-        // Whatever is wrong here is no matter of that server.
-        Some(_) => find_server(&place).ok().flatten(),
+    let (address, own) = match &args.url {
+        Some(url) => (read(url)?, None),
+        None => {
+            let own = find_server(&place)?.ok_or_else(no_server)?;
+            (read(&own.page())?, Some(own))
+        }
     };
-    let address = address(args, own.as_ref())?;
-    let own = own.filter(|server| address.base.as_str() == server.page());
     let look = if args.json || args.list { None } else { chat::look(&env) };
     let message = match look {
         Some(_) => None,
         None if args.list => None,
         None => Some(message()?),
     };
-    let token = match own {
-        Some(server) if address.token.is_none() && args.token_file.is_none() => own_token(&server)?,
-        _ => token(args, &address, &env)?,
-    };
+    let token = own.map_or_else(|| token(args, &address, &env), |server| own_token(&server))?;
     if address.transport() == Transport::Open {
         print_notice(&format!(
             "windlass: {} is reached without encryption: whoever is on the way can read the token and the conversation; \
@@ -98,15 +95,13 @@ fn message() -> Result<String, CommandError> {
     }
 }
 
-/// Returns the address of the server: the one that was given, or that of the server of this data folder.
-fn address(args: &AttachArgs, own: Option<&RunningServer>) -> Result<RemoteAddress, CommandError> {
-    let own = own.map(RunningServer::page);
-    let url = args.url.as_ref().or(own.as_ref()).ok_or_else(|| {
-        let text =
-            "no server of this data folder runs: start one with `windlass serve`, or give the address of another";
-        CommandError::new(Exit::Usage, text)
-    })?;
+fn read(url: &str) -> Result<RemoteAddress, CommandError> {
     RemoteAddress::read(url).map_err(|error| CommandError::new(Exit::Usage, error))
+}
+
+fn no_server() -> CommandError {
+    let text = "no server of this data folder runs: start one with `windlass serve`, or give the address of another";
+    CommandError::new(Exit::Usage, text)
 }
 
 /// Asks the server of this data folder for a token.

@@ -10,6 +10,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
+use windlass_provider::{HttpClient, HttpConfig};
 use windlass_runtime::LiveSessions;
 use windlass_server::access::{
     Access, AccessToken, BrowserEntry, Caller, CallerRole, TokenHolder, UserList, users_file,
@@ -99,6 +100,7 @@ pub(super) fn run(
             place: place.clone(),
             store,
             servers: SharedServers::default(),
+            http: HttpClient::new(HttpConfig::default()).map_err(windlass::BuildError::from)?,
             live: LiveSessions::default(),
             deadline: args.common.deadline,
             demo_words: PAGE_WORDS,

@@ -239,7 +239,7 @@ fn a_token_is_typed_unseen() {
 // proves W3: the server of the own data folder is found, and lets its own user in without a token to type
 #[test]
 fn the_own_server_is_found_with_its_token() {
-    let bench = Bench::new(Script::of([ScriptStep::say("Here."), ScriptStep::say("Again.")]));
+    let bench = Bench::new(Script::of([ScriptStep::say("Here.")]));
     let alone = bench.run_with_input(&["attach"], b"anyone?");
     assert_eq!(alone.code, 2, "{alone:?}");
     assert!(alone.stderr.contains("no server of this data folder runs"), "{alone:?}");
@@ -249,7 +249,5 @@ fn the_own_server_is_found_with_its_token() {
     let said = bench.run_with_input(&["attach"], b"anyone?");
     assert_eq!((said.code, said.stdout.as_str()), (0, "Here.\n"), "{said:?}");
     let named = bench.run_with_input(&["attach", &url(&served)], b"anyone?");
-    assert_eq!((named.code, named.stdout.as_str()), (0, "Again.\n"), "{named:?}");
-    let elsewhere = Bench::new(Script::default()).run_with_input(&["attach", &url(&served)], b"anyone?");
-    assert_eq!(elsewhere.code, 2, "another user's terminal needs the token: {elsewhere:?}");
+    assert_eq!(named.code, 2, "an address that is given may be anybody's: {named:?}");
 }
