@@ -11,8 +11,8 @@
 //! assert_eq!(secrets.scrub("key=sk-12345678."), "key=⟦secret:API_KEY⟧.");
 //! ```
 
+mod finder;
 mod forms;
-mod recent;
 mod stream;
 
 use std::borrow::Cow;
@@ -22,10 +22,10 @@ use std::fmt;
 use std::io::Read;
 use std::sync::Arc;
 
-use aho_corasick::AhoCorasick;
 use serde_json::Value;
 use windlass_vocab::Json;
 
+use self::finder::SecretForms;
 use self::forms::forms_of;
 pub(crate) use self::stream::ScrubbedReader;
 pub use self::stream::StreamScrubber;
@@ -40,18 +40,6 @@ const MARK: &str = "⟦secret:";
 #[derive(Clone, Default)]
 pub struct Secrets {
     inner: Option<Arc<SecretForms>>,
-}
-
-struct SecretForms {
-    names: BTreeSet<String>,
-    finder: AhoCorasick,
-    /// The texts to find, and the placeholder of each.
-    forms: Vec<String>,
-    placeholders: Vec<String>,
-    /// The length of the longest form.
-    longest: usize,
-    /// Which bytes a form begins with.
-    first_bytes: [bool; 256],
 }
 
 impl fmt::Debug for Secrets {
@@ -78,7 +66,7 @@ impl Secrets {
         if forms.is_empty() {
             return Self::default();
         }
-        Self { inner: recent::shared(names, forms, placeholders) }
+        Self { inner: finder::shared(names, forms, placeholders) }
     }
 
     /// Returns `text` with every known secret replaced.

@@ -218,9 +218,8 @@ impl AgentParts {
             resolved_roles: std::mem::take(&mut self.resolved_role_models),
             custom: self.custom_model.take(),
             response_format: self.response_format,
-            client: self.http_client.take(),
         };
-        requested.resolve(known, &self.environment)
+        requested.resolve(known, &self.environment, self.http_client.take())
     }
 
     pub(crate) fn open_store(&self) -> Result<(Arc<dyn Store>, Option<PathBuf>), BuildError> {

@@ -37,8 +37,6 @@ pub(crate) struct RequestedChain {
     pub(crate) custom: Option<(ModelName, Arc<dyn Model>)>,
     /// When the schema of an answer is sent, where the program says so.
     pub(crate) response_format: Option<ResponseFormat>,
-    /// The client whose connections are shared; `None` for one of the agent's own.
-    pub(crate) client: Option<HttpClient>,
 }
 
 /// The chain of an agent, and the source of its models.
@@ -134,13 +132,14 @@ impl ServerAccess {
 }
 
 impl RequestedChain {
-    /// Resolves the models; `known` are further ones that the program made itself.
+    /// Resolves the models; `known` are further ones that the program made itself, `client` is one whose connections are shared.
     pub(crate) fn resolve(
         self,
         known: HashMap<ModelName, Arc<dyn Model>>,
         environment: &Environment,
+        client: Option<HttpClient>,
     ) -> Result<ChosenModels, BuildError> {
-        let client = self.client.map_or_else(|| HttpClient::new(HttpConfig::default()), Ok)?;
+        let client = client.map_or_else(|| HttpClient::new(HttpConfig::default()), Ok)?;
         let mut resolved = ResolvedChain { chain: Vec::new(), places: Vec::new(), known, client };
         if !self.resolved.is_empty() {
             let mut first = None;
@@ -315,9 +314,8 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
-            client: None,
         };
-        requested.resolve(HashMap::new(), &Environment::default())
+        requested.resolve(HashMap::new(), &Environment::default(), None)
     }
 
     // proves M2: one id on two servers is two models
@@ -388,7 +386,6 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
-            client: None,
         }
     }
 
@@ -402,7 +399,7 @@ mod tests {
             let (name, base_url, id) = ("m".into(), "http://127.0.0.1:9/v1".to_owned(), id.to_owned());
             let (figures, declared) = (ModelFigures { dialect: configured, ..Default::default() }, Default::default());
             let model = ResolvedModel { name, server: ServerKind::Ollama, base_url, id, key: None, figures, declared };
-            let chosen = door(vec![model]).resolve(HashMap::new(), &Environment::default()).unwrap();
+            let chosen = door(vec![model]).resolve(HashMap::new(), &Environment::default(), None).unwrap();
             assert_eq!(chosen.chain[0].dialect, want);
         }
     }
@@ -421,12 +418,12 @@ mod tests {
         };
         let own = ModelFigures { window: Some(7), ..ModelFigures::default() };
         let both = vec![model("a", own), model("b", ModelFigures::default())];
-        let chosen = door(both).resolve(HashMap::new(), &Environment::default()).unwrap();
+        let chosen = door(both).resolve(HashMap::new(), &Environment::default(), None).unwrap();
         let [a, b] = chosen.chain.as_slice() else { panic!("two models: {:?}", chosen.chain) };
         assert_eq!((a.name.as_str(), a.window), ("a", Some(7)));
         assert!(a.prices.is_some() && b.window.is_some_and(|window| window > 7), "the rest is the table's: {b:?}");
         let twice = vec![model("a", own), model("a", own)];
-        let refused = door(twice).resolve(HashMap::new(), &Environment::default()).map(|chosen| chosen.chain);
+        let refused = door(twice).resolve(HashMap::new(), &Environment::default(), None).map(|chosen| chosen.chain);
         assert!(matches!(refused, Err(BuildError::ModelTwice { .. })), "{refused:?}");
     }
 
@@ -451,7 +448,7 @@ mod tests {
         let nothing = DeclaredModel::default();
         let resolved =
             vec![model("table", None, nothing), model("server", None, declared), model("own", Some(7), declared)];
-        let chain = door(resolved).resolve(HashMap::new(), &Environment::default()).unwrap().chain;
+        let chain = door(resolved).resolve(HashMap::new(), &Environment::default(), None).unwrap().chain;
         let seen: Vec<_> = chain.iter().map(|model| (model.software, model.toolless, model.prices.is_some())).collect();
         let llama_cpp = (Some(ModelSoftware::LlamaCpp), true, true);
         assert_eq!(seen, [(None, false, false), llama_cpp, llama_cpp]);
@@ -484,9 +481,8 @@ mod tests {
                 resolved_roles: BTreeMap::new(),
                 custom: None,
                 response_format: None,
-                client: None,
             };
-            requested.resolve(HashMap::new(), &Environment::default()).unwrap().chain.remove(0)
+            requested.resolve(HashMap::new(), &Environment::default(), None).unwrap().chain.remove(0)
         };
         let (here, openrouter) = ("http://127.0.0.1:9/v1", "https://openrouter.ai/api/v1");
         for (wire, address, id, is_priced) in [

@@ -134,14 +134,13 @@ mod tests {
             resolved_roles: BTreeMap::new(),
             custom: None,
             response_format: None,
-            client: None,
         }
     }
 
     fn with_role(role: ModelRole, names: &[&str]) -> Result<ChosenModels, BuildError> {
         let names = names.iter().map(ToString::to_string).collect();
         let requested = RequestedChain { roles: BTreeMap::from([(role, names)]), ..requested() };
-        requested.resolve(HashMap::new(), &Environment::default())
+        requested.resolve(HashMap::new(), &Environment::default(), None)
     }
 
     fn names(chosen: &ChosenModels) -> Vec<(&str, Option<&str>)> {
@@ -201,7 +200,7 @@ mod tests {
         };
         let roles = BTreeMap::from([(ModelRole::Summary, vec![model("small", "s"), model("by another name", "a")])]);
         let requested = RequestedChain { resolved: vec![model("a", "a")], resolved_roles: roles, ..requested() };
-        let chosen = requested.resolve(HashMap::new(), &Environment::default()).unwrap();
+        let chosen = requested.resolve(HashMap::new(), &Environment::default(), None).unwrap();
         assert_eq!(names(&chosen), [("small", Some("https://llm.example/v1")), ("a", Some("https://llm.example/v1"))]);
         assert_eq!(chosen.role_chains[&ModelRole::Summary][0].window, Some(7));
     }

@@ -114,3 +114,14 @@ fn secrets_show_their_names_only() {
     assert_eq!(format!("{:?}", secrets()), r#"{"KEY", "LONGER", "OTHER"}"#);
     assert!(format!("{:?}", secrets().stream()).len() < 100);
 }
+
+// proves X1: agents with the same secrets share what finds them, and others do not
+#[test]
+fn the_same_secrets_have_one_finder() {
+    let of = |name: &str, value: &str| Secrets::new([(name, value)]).inner.expect("a secret");
+    let first = of("SHARED_KEY", "sk-shared-12345678");
+    assert!(Arc::ptr_eq(&first, &of("SHARED_KEY", "sk-shared-12345678")));
+    assert!(!Arc::ptr_eq(&first, &of("OTHER_KEY", "sk-shared-12345678")), "its placeholder is another");
+    let other = Secrets::new([("SHARED_KEY", "sk-other-12345678")]);
+    assert_eq!(other.scrub("sk-shared-12345678"), "sk-shared-12345678");
+}
