@@ -33,6 +33,17 @@ pub struct FollowTarget {
     pub header: String,
     /// The bytes with which the last event is known.
     pub last: &'static str,
+    /// Where an event says when it was sent.
+    pub times: SentTimes,
+}
+
+/// Where an event says when it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SentTimes {
+    /// In the record: when it was made.
+    Records,
+    /// In a comment of the bare server, whose records are older.
+    Comments,
 }
 
 /// Followers that are connected.
@@ -120,7 +131,7 @@ async fn follow(
         let whole = memmem::rfind(&seen, b"\n\n").map_or(0, |end| end + 2);
         if noting == Noting::Delays {
             let now = now_us();
-            let times = seen[..whole].split(|byte| *byte == b'\n').filter_map(sent_at);
+            let times = seen[..whole].split(|byte| *byte == b'\n').filter_map(|line| sent_at(line, target.times));
             delays.extend(times.map(|sent| Duration::from_micros(now.saturating_sub(sent))));
         }
         if is_last {
@@ -132,10 +143,10 @@ async fn follow(
     }
 }
 
-/// Returns when the event of this line was sent: the floor's comment, or the time of a record.
-fn sent_at(line: &[u8]) -> Option<u64> {
-    if let Some(comment) = line.strip_prefix(b": ") {
-        return std::str::from_utf8(comment).ok()?.trim().parse().ok();
+/// Returns when the event of this line was sent, if it says so.
+fn sent_at(line: &[u8], times: SentTimes) -> Option<u64> {
+    if times == SentTimes::Comments {
+        return std::str::from_utf8(line.strip_prefix(b": ")?).ok()?.trim().parse().ok();
     }
     let data = line.strip_prefix(b"data: ")?;
     let start = memmem::find(data, b"\"at\":\"")? + 6;

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::floor::plain_client;
-use crate::followers::FollowTarget;
+use crate::followers::{FollowTarget, SentTimes};
 use crate::programs::Programs;
 
 /// More runs at once than any figure opens.
@@ -101,6 +101,7 @@ impl ServedWindlass {
             path: format!("/api/sessions/{session}/events?after={after}"),
             header: format!("authorization: Bearer {}\r\n", self.token),
             last: RUN_ENDED,
+            times: SentTimes::Records,
         }
     }
 }

@@ -6,9 +6,10 @@
 use anyhow::Result;
 use windlass_machine::{Fact, State, apply};
 use windlass_store::{Batch, Entry, Head, SealedBatch, Writer};
-use windlass_vocab::{SessionId, Timestamp};
+use windlass_vocab::{RunId, SessionId, Timestamp};
 
 use crate::conversation::{answer, message, opened, pinned, records, reply, result};
+use crate::followers::now_us;
 
 /// The journal of a simulated session.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub struct SimulatedJournal {
     state: State,
     writer: Writer,
     messages: u64,
+    /// When all of it happened: a server archives what is old.
+    now: Timestamp,
     /// Its batches.
     pub batches: Vec<SealedBatch>,
 }
@@ -25,7 +28,8 @@ impl SimulatedJournal {
     pub fn open(number: u32) -> Result<Self> {
         let state = State::new(format!("01890000-0000-7000-8000-{number:012}").parse()?);
         let writer = Writer::new(state.session, Head::default(), 1);
-        let mut journal = Self { state, writer, messages: 0, batches: Vec::new() };
+        let now = Timestamp(i64::try_from(now_us() / 1_000)?);
+        let mut journal = Self { state, writer, messages: 0, now, batches: Vec::new() };
         journal.take(opened(&format!("simulated-{number}")))?;
         Ok(journal)
     }
@@ -63,8 +67,9 @@ impl SimulatedJournal {
     fn take(&mut self, fact: Fact) -> Result<()> {
         let records = records(&self.state, fact);
         records.iter().for_each(|record| apply(&mut self.state, record));
-        let entries = records.into_iter().map(Entry::new).collect();
-        let sealed = self.writer.seal(Batch { at: Timestamp(1_000), entries, ..Batch::default() })?;
+        let run = u32::try_from(self.messages).ok().filter(|messages| *messages > 0).map(RunId);
+        let entries = records.into_iter().map(|record| Entry { run, ..Entry::new(record) }).collect();
+        let sealed = self.writer.seal(Batch { at: self.now, entries, ..Batch::default() })?;
         self.batches.push(sealed);
         Ok(())
     }

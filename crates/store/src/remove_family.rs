@@ -29,7 +29,7 @@ pub async fn remove_family(
     for row in &family {
         if let Some(holder) = store.holder(row.session).await? {
             let holder =
-                holder.process.map_or_else(|| "another process".to_owned(), |process| format!("pid {process}"));
+                holder.process.map_or_else(|| "another process".to_owned(), |process| format!("process {process}"));
             return Err(StoreError::Busy { holder });
         }
     }

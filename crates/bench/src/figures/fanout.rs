@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use super::setup::Setup;
-use crate::followers::{BareFanout, FollowTarget, Followers, recorded};
+use crate::followers::{BareFanout, FollowTarget, Followers, SentTimes, recorded};
 use crate::pace::{FloorComparison, median};
 use crate::served::{RUN_ENDED, ServedWindlass};
 use crate::server::{BenchServer, BenchTool, ModelBehaviour};
@@ -77,7 +77,8 @@ impl FanoutScene {
 /// The same of the bare server.
 async fn floor(program: &Path, events: &Path, gap: Duration) -> Result<(Duration, Vec<Duration>)> {
     let server = BareFanout::start(program, events, FOLLOWERS, gap)?;
-    let target = FollowTarget { host: server.host.clone(), path: "/".into(), header: String::new(), last: RUN_ENDED };
+    let (host, path, header) = (server.host.clone(), "/".to_owned(), String::new());
+    let target = FollowTarget { host, path, header, last: RUN_ENDED, times: SentTimes::Comments };
     let followers = Followers::connect(&target, FOLLOWERS).await?;
     let begun = Instant::now();
     let delays = followers.all_have_the_last().await?;
