@@ -142,7 +142,7 @@ impl HttpServer {
 
     /// Builds the agent of a new session in this folder.
     pub(crate) async fn agent_of(&self, caller: &Caller, folder: &Path) -> Result<SessionAgent, ApiError> {
-        let request = AgentRequest { folder: Some(folder), ..page_request(caller, None, AgentPurpose::Say) };
+        let request = AgentRequest { folder: Some(folder), ..page_request(&caller.user, None, AgentPurpose::Say) };
         Ok(self.agents.agent(request).await?)
     }
 
@@ -194,7 +194,7 @@ impl HttpServer {
 
     /// Builds the agent that new sessions of the caller would have, to show how it is set up. That works to the end.
     pub(crate) async fn shown_agent(&self, caller: &Caller) -> Result<SessionAgent, ApiError> {
-        Ok(self.agents.agent(page_request(caller, None, AgentPurpose::Say)).await?)
+        Ok(self.agents.agent(page_request(&caller.user, None, AgentPurpose::Say)).await?)
     }
 
     /// Builds the agent of a session, or of a new one, for a person at the page.
@@ -206,7 +206,7 @@ impl HttpServer {
     ) -> Result<SessionAgent, ApiError> {
         row.map_or(Ok(()), |row| self.check_folder(row))?;
         self.refuse_while_draining()?;
-        Ok(self.agents.agent(page_request(caller, row, purpose)).await?)
+        Ok(self.agents.agent(page_request(&caller.user, row, purpose)).await?)
     }
 
     /// Refuses new work while the server is being shut down, or while too many runs are open. Returns the place of the run,
@@ -245,14 +245,7 @@ impl HttpServer {
 
     /// Whether only the demo model would answer in new sessions of this user.
     pub async fn plays_demo(&self, user: &str) -> Result<bool, SessionAgentError> {
-        let request = AgentRequest {
-            session: None,
-            owner: user,
-            folder: None,
-            purpose: AgentPurpose::Say,
-            attendance: Attendance::Attended,
-            fallback: ModelFallback::Demo,
-        };
+        let request = page_request(user, None, AgentPurpose::Say);
         Ok(self.agents.agent(request).await?.model.as_str() == DEMO)
     }
 
@@ -279,10 +272,10 @@ impl HttpServer {
 }
 
 /// Returns the request for the agent of a session, or of a new one, for a person at the page.
-fn page_request<'a>(caller: &'a Caller, row: Option<&'a SessionRow>, purpose: AgentPurpose) -> AgentRequest<'a> {
+fn page_request<'a>(user: &'a str, row: Option<&'a SessionRow>, purpose: AgentPurpose) -> AgentRequest<'a> {
     AgentRequest {
         session: row,
-        owner: &caller.user,
+        owner: user,
         folder: None,
         purpose,
         attendance: Attendance::Attended,
