@@ -1,5 +1,6 @@
 //! What finds secrets in texts; those of the secrets that were used last are kept. A server builds an agent for each request, nearly always with the same
-//! secrets, and a finder takes a millisecond and 80 KiB to make.
+//! secrets, and a finder takes 80 KiB and a good part of the
+//! request's time to make.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
