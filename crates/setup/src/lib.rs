@@ -10,6 +10,7 @@
 
 pub mod agent;
 pub mod asking;
+pub mod built_agents;
 pub mod context_files;
 pub mod demo;
 mod folder_lock;

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use windlass_provider::HttpClient;
 use windlass_vocab::{Attendance, ModelName};
 
 use crate::agent;
@@ -41,6 +42,8 @@ pub struct RunSetup {
     pub demo_words: DemoWords,
     /// What is known of the models of the chain.
     pub learned: Vec<RememberedModel>,
+    /// The connections to models' servers.
+    pub http: HttpClient,
 }
 
 /// Why a run can't be prepared.
@@ -58,7 +61,7 @@ pub enum SetupError {
 }
 
 /// The inputs of a run besides its settings and the environment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RunConditions {
     /// How long the run may take.
     pub deadline: Option<Duration>,
@@ -66,6 +69,8 @@ pub struct RunConditions {
     pub attendance: Attendance,
     /// What the demo model says of the door.
     pub demo_words: DemoWords,
+    /// The connections to models' servers.
+    pub http: HttpClient,
 }
 
 impl RunSetup {
@@ -77,7 +82,7 @@ impl RunSetup {
         conditions: RunConditions,
         person: &mut dyn Person,
     ) -> Result<Self, SetupError> {
-        let RunConditions { deadline, attendance, demo_words } = conditions;
+        let RunConditions { deadline, attendance, demo_words, http } = conditions;
         let env = sources.env.clone();
         let known = secrets::known_secrets(&env, Some(&settings));
         let names = settings.model.iter().chain(settings.later_models().map(|model| &model.name));
@@ -104,6 +109,7 @@ impl RunSetup {
             servers,
             demo_words,
             learned,
+            http,
         })
     }
 
@@ -121,7 +127,7 @@ impl RunSetup {
         if let Some(endpoint) = settings.endpoint.as_ref().filter(|_| model.as_str() != DEMO) {
             for model in agent::chain(&settings, endpoint, &model) {
                 agent::has_key(&model)?;
-                notices.extend(check_listed(&model).await?);
+                notices.extend(check_listed(&model, &self.http).await?);
             }
         }
         self.secrets = secrets::known_secrets(&self.env, Some(&settings));
@@ -144,7 +150,8 @@ impl RunSetup {
         let mut chain = agent::chain(&self.settings, endpoint, model);
         chain.extend(agent::role_chains(&self.settings, endpoint).into_values().flatten());
         let now = test_hooks::clock().now();
-        let learned = questions::learn(&chain, &self.settings.place.data_dir.value, now, AskedServers::Due).await;
+        let data_dir = &self.settings.place.data_dir.value;
+        let learned = questions::learn(&chain, data_dir, now, AskedServers::Due, &self.http).await;
         self.learned = learned.models;
         learned.notices
     }

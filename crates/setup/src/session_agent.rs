@@ -1,7 +1,8 @@
 //! Builds the agent of one session, for doors that serve many.
 //!
 //! The protocol: a door keeps one [`SessionAgents`] and asks it for an agent whenever a session is opened. The settings are
-//! read again each time, so that a change a person makes meanwhile applies to the next request. Nobody is asked anything:
+//! read again each time, so that a change a person makes meanwhile applies to the next request; an agent is built only where
+//! none was built from the same ([`BuiltAgents`]). Nobody is asked anything:
 //! a project that nobody trusts yet may only tighten, and servers that nobody agreed to are not started.
 
 use std::io;
@@ -18,6 +19,7 @@ use windlass_vocab::{Attendance, ModelName};
 
 use crate::agent::{self, AgentError};
 use crate::asking::{Person, ServersQuestion, YesNo};
+use crate::built_agents::{AgentInputs, BuiltAgents};
 use crate::demo::DemoWords;
 use crate::last_run::last_run;
 use crate::models::{DEMO, ModelFallback, ModelNotice, ModelPreference};
@@ -45,6 +47,8 @@ pub struct SessionAgents {
     pub servers: SharedServers,
     /// The connections to models' servers.
     pub http: HttpClient,
+    /// The agents that were built last.
+    pub built: BuiltAgents,
     /// The sessions that are live in this process.
     pub live: LiveSessions,
     /// How long a run may take.
@@ -197,8 +201,12 @@ impl SessionAgents {
         let mut settings = Settings { place, ..sources.resolve()? };
         let owner = request.session.map_or(request.owner, |row| &row.owner);
         add_rules_of(store.as_ref(), owner, &mut settings).await?;
-        let conditions =
-            RunConditions { deadline: self.deadline, attendance: Attendance::Unattended, demo_words: self.demo_words };
+        let conditions = RunConditions {
+            deadline: self.deadline,
+            attendance: Attendance::Unattended,
+            demo_words: self.demo_words,
+            http: self.http.clone(),
+        };
         let mut setup = RunSetup::new(settings, sources, conditions, &mut Nobody)?;
         setup.attendance = request.attendance;
         setup.servers = self.servers.in_place_of(setup.servers, &setup.settings.place.workspace);
@@ -209,8 +217,10 @@ impl SessionAgents {
         }
         let preference = ModelPreference::new(begun, request.fallback);
         let (model, notices) = setup.choose(preference, &mut Nobody).await?;
-        let builder = agent::builder(&setup, Arc::clone(store), &model)?;
-        let agent = builder.owner(owner).live_sessions(self.live.clone()).http_client(self.http.clone()).build()?;
+        let agent = self.built.get_or_build(AgentInputs::new(&setup, &model, owner), || {
+            let builder = agent::builder(&setup, Arc::clone(store), &model)?.owner(owner);
+            Ok(builder.live_sessions(self.live.clone()).http_client(self.http.clone()).build()?)
+        })?;
         Ok(SessionAgent { agent, setup, model, notices })
     }
 

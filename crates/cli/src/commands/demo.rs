@@ -152,6 +152,7 @@ pub(super) fn prepare(place: PlaceSettings, folder: &Path, env: Env) -> Result<P
             servers,
             demo_words: WORDS,
             learned: Vec::new(),
+            http: prepared_run::http_client()?,
         },
         view,
     })

@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 
-use windlass_provider::{HttpClient, HttpConfig};
 use windlass_runtime::LiveSessions;
+use windlass_setup::built_agents::BuiltAgents;
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
 use windlass_setup::settings::Env;
@@ -41,7 +41,8 @@ pub(super) fn mcp_serve(data_dir: Option<PathBuf>, args: &McpServeArgs, env: Env
             place,
             store,
             servers: SharedServers::default(),
-            http: HttpClient::new(HttpConfig::default()).map_err(windlass::BuildError::from)?,
+            http: prepared_run::http_client()?,
+            built: BuiltAgents::default(),
             live: LiveSessions::default(),
             deadline: args.common.deadline,
             demo_words: WORDS,

@@ -16,7 +16,7 @@ use windlass_vocab::ModelRole;
 use super::block_on::block_on;
 use super::{models_pull, prepared_run};
 use crate::args::{ModelsArgs, ModelsCommand};
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::exit::Exit;
 use crate::models::{ListedModels, ModelProbe, ModelTrial, list, probe, probe_table, try_models};
 use crate::output::harmless_line;
@@ -41,7 +41,7 @@ pub(super) fn models(data_dir: Option<PathBuf>, args: &ModelsArgs, env: Env) -> 
                     ChainCommand::Probe => AskedServers::All,
                     ChainCommand::List | ChainCommand::Test => AskedServers::Due,
                 };
-                let (chain, learned) = learn(chain, &settings, asks).await;
+                let (chain, learned) = learn(chain, &settings, asks).await?;
                 (Ok(chain), learned)
             }
             Err(error) => (Err(error), Vec::new()),
@@ -115,14 +115,15 @@ async fn learn(
     mut chain: Vec<ResolvedModel>,
     settings: &Settings,
     asks: AskedServers,
-) -> (Vec<ResolvedModel>, Vec<RememberedModel>) {
+) -> Result<(Vec<ResolvedModel>, Vec<RememberedModel>), CommandError> {
     let now = test_hooks::clock().now();
-    let learned = questions::learn(&chain, &settings.place.data_dir.value, now, asks).await;
+    let http = prepared_run::http_client()?;
+    let learned = questions::learn(&chain, &settings.place.data_dir.value, now, asks, &http).await;
     for notice in &learned.notices {
         print_notice(&format!("windlass: {}", harmless_line(&model_notice(notice))));
     }
     questions::fill_in(&mut chain, &learned.models);
-    (chain, learned.models)
+    Ok((chain, learned.models))
 }
 
 /// Probes the models one after the other, and remembers what was found.

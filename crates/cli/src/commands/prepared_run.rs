@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use windlass::Agent;
+use windlass::{Agent, BuildError};
+use windlass_provider::{HttpClient, HttpConfig};
 use windlass_setup::agent;
 use windlass_setup::models::ModelPreference;
 use windlass_setup::run_setup::{RunConditions, RunSetup, SetupError};
@@ -53,6 +54,11 @@ pub struct PreparedRun {
     pub view: RunView<StandardStream, StandardStream>,
 }
 
+/// Returns a client for models' servers.
+pub(crate) fn http_client() -> Result<HttpClient, CommandError> {
+    Ok(HttpClient::new(HttpConfig::default()).map_err(BuildError::from)?)
+}
+
 impl PreparedRun {
     /// Resolves the settings that apply in the session's folder, and prints their notices.
     pub fn prepare(sources: Sources, common: &CommonFlags, place: PlaceSettings) -> Result<Self, CommandError> {
@@ -77,7 +83,8 @@ impl PreparedRun {
         for notice in settings_notices(&settings, attendance) {
             view.notice(&notice);
         }
-        let conditions = RunConditions { deadline: common.deadline, attendance, demo_words: WORDS };
+        let (deadline, http) = (common.deadline, http_client()?);
+        let conditions = RunConditions { deadline, attendance, demo_words: WORDS, http };
         let setup = RunSetup::new(settings, sources, conditions, &mut TerminalPerson)?;
         for notice in context_notices(&setup) {
             view.notice(&notice);

@@ -10,7 +10,6 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
-use windlass_provider::{HttpClient, HttpConfig};
 use windlass_runtime::LiveSessions;
 use windlass_server::access::{
     Access, AccessToken, BrowserEntry, Caller, CallerRole, TokenHolder, UserList, users_file,
@@ -18,6 +17,7 @@ use windlass_server::access::{
 use windlass_server::{
     HttpServer, ResumedRuns, RunningServer, RunningServerFile, ServiceLimits, StopWish, resume_open_runs,
 };
+use windlass_setup::built_agents::BuiltAgents;
 use windlass_setup::secrets::{known_secrets, scrubber};
 use windlass_setup::servers::SharedServers;
 use windlass_setup::session_agent::{SessionAgents, SharedStore};
@@ -100,7 +100,8 @@ pub(super) fn run(
             place: place.clone(),
             store,
             servers: SharedServers::default(),
-            http: HttpClient::new(HttpConfig::default()).map_err(windlass::BuildError::from)?,
+            http: prepared_run::http_client()?,
+            built: BuiltAgents::default(),
             live: LiveSessions::default(),
             deadline: args.common.deadline,
             demo_words: PAGE_WORDS,

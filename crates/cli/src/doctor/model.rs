@@ -8,7 +8,7 @@ use windlass_provider::abilities::Ability;
 use windlass_provider::known_models::known_model;
 use windlass_provider::known_models::measured::{better_preset, better_with_scripts, measurement_in_use};
 use windlass_provider::server_kind::ServerKind;
-use windlass_provider::{ListedModel, ListingError};
+use windlass_provider::{HttpClient, HttpConfig, ListedModel, ListingError};
 use windlass_setup::agent;
 use windlass_setup::models::memory::{DatedAnswers, RememberedModel};
 use windlass_setup::models::questions::{AskedServers, learn};
@@ -62,13 +62,13 @@ async fn check_first(endpoint: &ModelEndpoint, model: &ResolvedModel, data_dir: 
     let begun = Instant::now();
     let listed = models_of(endpoint, LIMIT).await;
     let took = begun.elapsed();
-    let known = match listed {
-        Ok(_) => {
+    let known = match (&listed, HttpClient::new(HttpConfig::default())) {
+        (Ok(_), Ok(http)) => {
             let now = test_hooks::clock().now();
-            let learned = learn(std::slice::from_ref(model), data_dir, now, AskedServers::All).await;
+            let learned = learn(std::slice::from_ref(model), data_dir, now, AskedServers::All, &http).await;
             learned.models.into_iter().next().unwrap_or_default()
         }
-        Err(_) => RememberedModel::default(),
+        (Err(_), _) | (_, Err(_)) => RememberedModel::default(),
     };
     judge(endpoint, model, listed, took, &known)
 }

@@ -72,7 +72,7 @@ pub(crate) async fn models(
     let mut chain = learned_chain(&built.setup, &built.model);
     // The demo model is what answers until there is one.
     chain.retain(|model| model.name.as_str() != DEMO);
-    let reached = reach(&chain).await;
+    let reached = reach(&chain, &state.agents.http).await;
     let models = chain.into_iter().zip(reached).enumerate();
     let models = models.map(|(place, (model, reach))| listed_model(&state, place, model, reach)).collect();
     Ok(Json(ChainListing { models }))

@@ -5,7 +5,7 @@ use std::time::Duration;
 use windlass::door::ResolvedModel;
 use windlass_provider::known_models::known_model;
 use windlass_provider::server_kind::ServerKind;
-use windlass_provider::{HttpClient, HttpConfig, list_models};
+use windlass_provider::{HttpClient, list_models};
 
 use super::is_named;
 use crate::settings::{SettingsError, SettingsNotice};
@@ -20,13 +20,15 @@ const TYPO: usize = 2;
 /// Refuses a model that its server does not list. One that the table of models knows there may have another name in the
 /// list, and a server that does not answer is reported when it is called. A server of an unknown kind may forward names
 /// that it does not list: there a notice says so, unless the name looks like a typing mistake.
-pub(crate) async fn check_listed(model: &ResolvedModel) -> Result<Option<SettingsNotice>, SettingsError> {
+pub(crate) async fn check_listed(
+    model: &ResolvedModel,
+    http: &HttpClient,
+) -> Result<Option<SettingsNotice>, SettingsError> {
     let kind = model.kind();
     if known_model(kind, &model.id).is_some_and(|row| row.seller == kind && !kind.is_own_software()) {
         return Ok(None);
     }
-    let Ok(http) = HttpClient::new(HttpConfig::default()) else { return Ok(None) };
-    let Ok(listed) = list_models(&model.config(), &http, LIMIT).await else { return Ok(None) };
+    let Ok(listed) = list_models(&model.config(), http, LIMIT).await else { return Ok(None) };
     let ids: Vec<&str> = listed.iter().map(|listed| listed.id.trim_start_matches("models/")).collect();
     let wanted = without_variant(kind, &model.id);
     if ids.is_empty() || ids.iter().any(|id| is_named(id, wanted)) {

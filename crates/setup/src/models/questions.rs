@@ -6,8 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use windlass::door::ResolvedModel;
-use windlass_provider::server_kind::ServerKind;
-use windlass_provider::{DeclaredModel, Endpoint, HttpClient, HttpConfig, ListingError, ModelConfig, ask_about_model};
+use windlass_provider::{Endpoint, HttpClient, ListingError, ask_about_model};
 use windlass_vocab::Timestamp;
 
 use super::memory::{DatedAnswers, ModelMemory, RememberedModel};
@@ -36,7 +35,13 @@ pub struct LearnedModels {
 }
 
 /// Asks about the models of a chain, and remembers the answers in this data folder.
-pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp, asks: AskedServers) -> LearnedModels {
+pub async fn learn(
+    chain: &[ResolvedModel],
+    data_dir: &Path,
+    now: Timestamp,
+    asks: AskedServers,
+    http: &HttpClient,
+) -> LearnedModels {
     let memory = ModelMemory::at(data_dir);
     let mut learned = LearnedModels::default();
     let mut asked = Vec::new();
@@ -51,10 +56,10 @@ pub async fn learn(chain: &[ResolvedModel], data_dir: &Path, now: Timestamp, ask
         let is_known = remembered.declared.is_some_and(|declared| declared.is_fresh(now));
         let is_due = asks == AskedServers::All || limit == LIMIT_HERE || !(is_known || remembered.was_just_silent(now));
         let config = (is_due && model.server.can_be_asked()).then(|| model.config());
-        let kind = model.server;
+        let (kind, http) = (model.server, http.clone());
         asked.push(tokio::spawn(async move {
             let answer = match config {
-                Some(config) => Some(ask(&config, kind, limit).await),
+                Some(config) => Some(ask_about_model(&config, kind, &http, limit).await),
                 None => None,
             };
             (remembered, answer, limit)
@@ -97,8 +102,8 @@ pub enum ModelReach {
 }
 
 /// Asks the servers of a chain, all at once, whether they answer; whatever they answer counts.
-pub async fn reach(chain: &[ResolvedModel]) -> Vec<ModelReach> {
-    let asked: Vec<_> = chain.iter().map(|model| tokio::spawn(reach_one(model.clone()))).collect();
+pub async fn reach(chain: &[ResolvedModel], http: &HttpClient) -> Vec<ModelReach> {
+    let asked: Vec<_> = chain.iter().map(|model| tokio::spawn(reach_one(model.clone(), http.clone()))).collect();
     let mut found = Vec::with_capacity(asked.len());
     for one in asked {
         found.push(one.await.unwrap_or(ModelReach::NotAsked));
@@ -106,12 +111,12 @@ pub async fn reach(chain: &[ResolvedModel]) -> Vec<ModelReach> {
     found
 }
 
-async fn reach_one(model: ResolvedModel) -> ModelReach {
+async fn reach_one(model: ResolvedModel, http: HttpClient) -> ModelReach {
     if !model.server.can_be_asked() {
         return ModelReach::NotAsked;
     }
     let limit = if is_on_this_machine(&model.base_url) { LIMIT_HERE } else { LIMIT };
-    match ask(&model.config(), model.server, limit).await {
+    match ask_about_model(&model.config(), model.server, &http, limit).await {
         Err(ListingError::Failed(failure)) if failure.status.is_none() => ModelReach::Silent,
         Err(ListingError::Config(_)) => ModelReach::NotAsked,
         Ok(_) | Err(ListingError::Failed(_)) => ModelReach::Answers,
@@ -126,11 +131,6 @@ pub fn fill_in(chain: &mut [ResolvedModel], learned: &[RememberedModel]) {
     }
 }
 
-async fn ask(config: &ModelConfig, kind: ServerKind, limit: Duration) -> Result<DeclaredModel, ListingError> {
-    let http = HttpClient::new(HttpConfig::default()).map_err(|error| ListingError::Config(error.into()))?;
-    ask_about_model(config, kind, &http, limit).await
-}
-
 fn is_on_this_machine(base_url: &str) -> bool {
     Endpoint { base_url: base_url.to_owned(), model: String::new(), key: None }.is_on_this_machine()
 }
@@ -143,7 +143,7 @@ mod tests {
     use windlass::door::{ModelFigures, ResolvedModel};
     use windlass_provider::abilities::Ability::{self, No, Unknown, Yes};
     use windlass_provider::server_kind::ServerKind;
-    use windlass_provider::{DeclaredModel, Secret};
+    use windlass_provider::{DeclaredModel, HttpClient, HttpConfig, Secret};
     use windlass_testkit::{ModelServer, Script};
     use windlass_vocab::{ModelSoftware, Timestamp};
 
@@ -164,11 +164,15 @@ mod tests {
         }
     }
 
+    fn client() -> HttpClient {
+        HttpClient::new(HttpConfig::default()).unwrap()
+    }
+
     /// Learns about one model; returns it with what is known of it.
     fn learned(model: ResolvedModel, data_dir: &std::path::Path) -> ResolvedModel {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut chain = vec![model];
-        let learned = runtime.block_on(learn(&chain, data_dir, NOW, AskedServers::Due));
+        let learned = runtime.block_on(learn(&chain, data_dir, NOW, AskedServers::Due, &client()));
         fill_in(&mut chain, &learned.models);
         chain.remove(0)
     }
@@ -251,7 +255,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let silent_at = |minutes: u64, asks| {
             let now = NOW.plus_ms(minutes * 60_000);
-            runtime.block_on(learn(&chain, room.path(), now, asks)).models[0].silent
+            runtime.block_on(learn(&chain, room.path(), now, asks, &client())).models[0].silent
         };
         assert_eq!(silent_at(0, AskedServers::Due), Some(NOW));
         assert_eq!(silent_at(4, AskedServers::Due), Some(NOW), "it was not asked");
@@ -269,7 +273,7 @@ mod tests {
             format!("http://{}/v1", listener.local_addr().unwrap())
         };
         let chain = [model(ServerKind::Other, &here), model(ServerKind::Other, &nobody)];
-        assert_eq!(runtime.block_on(reach(&chain)), [ModelReach::Answers, ModelReach::Silent]);
+        assert_eq!(runtime.block_on(reach(&chain, &client())), [ModelReach::Answers, ModelReach::Silent]);
     }
 
     // proves M8: a server may have another model under the same id

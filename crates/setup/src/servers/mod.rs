@@ -51,6 +51,13 @@ pub struct AttachedServers {
     pending_news: Arc<Mutex<Vec<ServerNews>>>,
 }
 
+/// Servers that were configured in the same way; one folder has only one of each.
+impl PartialEq for AttachedServers {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.configs, &self.approved, &self.withheld) == (&other.configs, &other.approved, &other.withheld)
+    }
+}
+
 impl AttachedServers {
     /// Prepares the servers that need no consent, and those the person agrees to now, if there is a person.
     pub fn new(
@@ -127,11 +134,6 @@ impl AttachedServers {
         let refused =
             |server: &ConfiguredServer| server.consent.as_ref().is_some_and(|consent| agreements.is_refused(consent));
         settings.servers.iter().filter(|(_, server)| refused(server)).map(|(name, _)| name.clone()).collect()
-    }
-
-    /// Whether both have the same configuration.
-    fn is_like(&self, other: &Self) -> bool {
-        (&self.configs, &self.approved, &self.withheld) == (&other.configs, &other.approved, &other.withheld)
     }
 
     /// Returns the notices since the last call.

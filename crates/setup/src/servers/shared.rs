@@ -13,7 +13,7 @@ impl SharedServers {
     /// Returns the servers already running in a folder if they are configured like `fresh`; otherwise keeps `fresh`.
     pub fn in_place_of(&self, fresh: AttachedServers, folder: &Path) -> AttachedServers {
         let mut servers = self.servers();
-        match servers.iter().find(|(known, attached)| known == folder && attached.is_like(&fresh)) {
+        match servers.iter().find(|(known, attached)| known == folder && *attached == fresh) {
             Some((_, attached)) => attached.clone(),
             None => {
                 servers.push((folder.to_owned(), fresh.clone()));
