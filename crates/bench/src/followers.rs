@@ -165,10 +165,10 @@ pub struct BareFanout {
 
 impl BareFanout {
     /// Starts `program`; it sends the events once so many follow.
-    pub fn start(program: &std::path::Path, events: &std::path::Path, followers: usize, gap: Duration) -> Result<Self> {
+    pub fn start(program: &std::path::Path, events: &std::path::Path, followers: usize) -> Result<Self> {
         let mut child = Command::new(program)
             .arg(events)
-            .args([followers.to_string(), gap.as_micros().to_string()])
+            .arg(followers.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

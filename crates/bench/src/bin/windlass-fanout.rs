@@ -1,8 +1,8 @@
 //! The floor of followers: a bare axum server that sends events it holds in memory to everybody who follows.
 //!
-//! `windlass-fanout EVENTS FOLLOWERS GAP_US`: EVENTS is a file with a JSON list of the texts to send. It prints its address,
-//! and sends the events once so many follow, with a pause between them; before each stands a comment with the time. It ends
-//! with its standard input.
+//! `windlass-fanout EVENTS FOLLOWERS`: EVENTS is a file with a JSON list of pairs, a time in microseconds after the first event
+//! and the text to send then. It prints its address, and sends the events once so many follow; before each stands a comment
+//! with the time at which it was sent. It ends with its standard input.
 
 use std::convert::Infallible;
 use std::io::{Read as _, Write as _};
@@ -19,6 +19,7 @@ use futures_util::{Stream, stream};
 use mimalloc::MiMalloc;
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::time::Instant;
 use windlass_bench::followers::now_us;
 
 /// The same allocator as in the `windlass` program.
@@ -37,15 +38,12 @@ struct Shared {
 
 fn main() -> Result<()> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [file, followers, gap] = words.as_slice() else {
-        anyhow::bail!("usage: windlass-fanout EVENTS FOLLOWERS GAP_US")
-    };
-    let texts: Vec<Arc<str>> = serde_json::from_slice(&std::fs::read(file)?)?;
-    let (followers, gap) = (followers.parse()?, Duration::from_micros(gap.parse()?));
-    tokio::runtime::Runtime::new()?.block_on(serve(texts, followers, gap))
+    let [file, followers] = words.as_slice() else { anyhow::bail!("usage: windlass-fanout EVENTS FOLLOWERS") };
+    let texts: Vec<(u64, Arc<str>)> = serde_json::from_slice(&std::fs::read(file)?)?;
+    tokio::runtime::Runtime::new()?.block_on(serve(texts, followers.parse()?))
 }
 
-async fn serve(texts: Vec<Arc<str>>, followers: usize, gap: Duration) -> Result<()> {
+async fn serve(texts: Vec<(u64, Arc<str>)>, followers: usize) -> Result<()> {
     let (events, _) = channel(texts.len().max(1));
     let (joined, mut joining) = unbounded_channel();
     let shared = Shared { events: events.clone(), joined, all: Arc::new(AtomicUsize::new(texts.len())) };
@@ -58,12 +56,14 @@ async fn serve(texts: Vec<Arc<str>>, followers: usize, gap: Duration) -> Result<
     for _ in 0..followers {
         joining.recv().await.context("nobody follows")?;
     }
-    for text in texts {
+    let begun = Instant::now();
+    for (due_us, text) in texts {
+        let due = begun + Duration::from_micros(due_us);
+        if due > Instant::now() {
+            tokio::time::sleep_until(due).await;
+        }
         // An error means that everybody has left.
         let _ = events.send((now_us(), text));
-        if !gap.is_zero() {
-            tokio::time::sleep(gap).await;
-        }
     }
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
     serving.abort();

@@ -29,6 +29,25 @@ pub(super) fn measure(setup: &Setup) -> Result<Vec<Measurement>> {
     })
 }
 
+/// When the bare server sends the events.
+#[derive(Clone, Copy)]
+enum FloorPace {
+    /// One right after the other.
+    AtOnce,
+    /// When they came, counted from the first: a turn's records come together.
+    AsRecorded,
+}
+
+impl FloorPace {
+    /// Returns when an event is sent that came so long after the first, in microseconds.
+    fn due_us(self, after: Duration) -> u64 {
+        match self {
+            Self::AtOnce => 0,
+            Self::AsRecorded => u64::try_from(after.as_micros()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
 /// A server with a model of this latency, and the files that its model reads.
 struct FanoutScene {
     server: ServedWindlass,
@@ -48,14 +67,16 @@ impl FanoutScene {
         Ok(Self { server, _model: model, dir })
     }
 
-    /// Runs the job once before one follower, and writes down what it got; returns how many events, and for how long.
-    async fn record(&self) -> Result<(usize, Duration)> {
+    /// Runs the job once before one follower, and writes down what it got, for the bare server to send at this pace; returns
+    /// how many events, and for how long.
+    async fn record(&self, pace: FloorPace) -> Result<(usize, Duration)> {
         let session = self.server.new_session().await?;
         let target = self.server.events(&session, 0);
         let events = recorded(&target, self.server.say(&session, "Haul.")).await?;
         let took = events.last().map(|(_, last)| *last - events[0].1).context("the run has events")?;
-        let texts: Vec<&str> = events.iter().map(|(text, _)| text.as_str()).collect();
-        std::fs::write(self.events_file(), serde_json::to_vec(&texts)?)?;
+        let due = |at: Instant| pace.due_us(at.duration_since(events[0].1));
+        let sent: Vec<(u64, &str)> = events.iter().map(|(text, at)| (due(*at), text.as_str())).collect();
+        std::fs::write(self.events_file(), serde_json::to_vec(&sent)?)?;
         Ok((events.len(), took))
     }
 
@@ -75,8 +96,8 @@ impl FanoutScene {
 }
 
 /// The same of the bare server.
-async fn floor(program: &Path, events: &Path, gap: Duration) -> Result<(Duration, Vec<Duration>)> {
-    let server = BareFanout::start(program, events, FOLLOWERS, gap)?;
+async fn floor(program: &Path, events: &Path) -> Result<(Duration, Vec<Duration>)> {
+    let server = BareFanout::start(program, events, FOLLOWERS)?;
     let (host, path, header) = (server.host.clone(), "/".to_owned(), String::new());
     let target = FollowTarget { host, path, header, last: RUN_ENDED, times: SentTimes::Comments };
     let followers = Followers::connect(&target, FOLLOWERS).await?;
@@ -87,10 +108,10 @@ async fn floor(program: &Path, events: &Path, gap: Duration) -> Result<(Duration
 
 async fn throughput(setup: &Setup) -> Result<Measurement> {
     let scene = FanoutScene::start(setup, 0)?;
-    let (events, _) = scene.record().await?;
+    let (events, _) = scene.record(FloorPace::AtOnce).await?;
     let (mut floors, mut ours) = (Vec::new(), Vec::new());
     for round in 0..=setup.rounds(5) {
-        let bare = floor(&setup.programs.fanout, &scene.events_file(), Duration::ZERO).await?.0;
+        let bare = floor(&setup.programs.fanout, &scene.events_file()).await?.0;
         let own = scene.ours().await?.0;
         if round > 0 {
             floors.push(bare);
@@ -106,9 +127,8 @@ async fn throughput(setup: &Setup) -> Result<Measurement> {
 
 async fn delays(setup: &Setup) -> Result<Vec<Measurement>> {
     let scene = FanoutScene::start(setup, CALM_MS)?;
-    let (events, took) = scene.record().await?;
-    let gap = took / u32::try_from(events).unwrap_or(u32::MAX);
-    let (_, bare) = floor(&setup.programs.fanout, &scene.events_file(), gap).await?;
+    let (events, took) = scene.record(FloorPace::AsRecorded).await?;
+    let (_, bare) = floor(&setup.programs.fanout, &scene.events_file()).await?;
     let (_, own) = scene.ours().await?;
     let line = |which: &str, share: f64| {
         let compared = FloorComparison { floor: at(&bare, share), ours: at(&own, share) };
