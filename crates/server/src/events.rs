@@ -10,11 +10,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, header};
 use axum::response::{IntoResponse, Response};
 use bytes::BytesMut;
+use futures_util::future::BoxFuture;
 use futures_util::{FutureExt as _, stream};
 use serde::Deserialize;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 use windlass_runtime::{Follow, FollowedEvent, PublishedEvent};
 use windlass_store::StoreError;
 use windlass_vocab::{Event, SessionId};
@@ -29,7 +30,7 @@ use crate::metrics::OpenStream;
 use crate::places::TakenPlaces;
 use crate::state::HttpServer;
 
-/// How often a silent stream says that it is alive: proxies close what is silent for longer.
+/// How often a stream says that it is alive: proxies close what is silent for longer.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// From how many bytes on the events that are there already wait for the next write.
@@ -81,13 +82,17 @@ pub(crate) async fn events(
             .hint("read the session from its beginning"));
     }
     let follower = Follower {
-        follow: state.follow(row.session, after),
-        long: JoinSet::new(),
-        session: row.session,
-        phase: FollowPhase::Open,
+        signs: signs_of_life(),
         _place: state.stream_place(&caller)?,
         _open: state.metrics.stream_opened(),
-        state: Arc::clone(&state),
+        written: WrittenEvents {
+            follow: state.follow(row.session, after),
+            long: JoinSet::new(),
+            session: row.session,
+            phase: FollowPhase::Open,
+            ended: Box::pin(state.ended()),
+            state: Arc::clone(&state),
+        },
     };
     Ok((EVENT_STREAM, Body::from_stream(stream::unfold(follower, Follower::next))).into_response())
 }
@@ -103,17 +108,26 @@ fn last_event_id(headers: &HeaderMap) -> Result<Option<RecordNumber>, ApiError> 
 /// How many long texts are formatted at once, for all clients. Those who wait for their turn take no thread.
 static LONG_TEXTS: Semaphore = Semaphore::const_new(2);
 
-/// Follows a session for one client.
+/// Follows a session for one client. What waits for a time or for the server's end is made once and not for each event:
+/// there may be a thousand clients.
 struct Follower {
+    written: WrittenEvents,
+    signs: Interval,
+    _place: TakenPlaces,
+    _open: OpenStream,
+}
+
+/// A session's events, as they are sent.
+struct WrittenEvents {
     follow: Follow,
     /// An event that takes a while to write; it comes before all that follow. Kept here, so that nobody who stops waiting
     /// for the next event loses it; a task of its own, so that a client that reads nothing holds no turn of others.
     long: JoinSet<Bytes>,
     session: SessionId,
     state: Arc<HttpServer>,
+    /// The end of the server; not polled after it came.
+    ended: BoxFuture<'static, ()>,
     phase: FollowPhase,
-    _place: TakenPlaces,
-    _open: OpenStream,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -126,17 +140,25 @@ enum FollowPhase {
     Failed,
 }
 
+fn signs_of_life() -> Interval {
+    let mut signs = interval_at(Instant::now() + KEEP_ALIVE, KEEP_ALIVE);
+    // One is enough for the time in which events kept coming.
+    signs.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    signs
+}
+
 impl Follower {
     /// Returns the next events, or a sign of life; `None` at the end. What is there already goes together: fewer, larger
     /// writes.
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
-        let Ok(first) = timeout(KEEP_ALIVE, self.next_event()).await else {
-            return Some((Ok(Bytes::from_static(b":\n\n")), self));
+        let first = tokio::select! {
+            biased;
+            first = self.written.next_event() => first?,
+            _ = self.signs.tick() => return Some((Ok(Bytes::from_static(b":\n\n")), self)),
         };
-        let first = first?;
         let mut more = BytesMut::new();
         while more.len() < TOGETHER {
-            let Some(Some(event)) = self.next_event().now_or_never() else { break };
+            let Some(Some(event)) = self.written.next_event().now_or_never() else { break };
             more.extend_from_slice(&event);
         }
         if more.is_empty() {
@@ -145,7 +167,9 @@ impl Follower {
         let whole = [first.as_ref(), more.as_ref()].concat();
         Some((Ok(whole.into()), self))
     }
+}
 
+impl WrittenEvents {
     /// Returns the next event as it is sent; `None` after the last one. When the server ends, what is recorded by then still
     /// comes. Cancel-safe.
     async fn next_event(&mut self) -> Option<Bytes> {
@@ -169,7 +193,7 @@ impl Follower {
                     Ok(FollowedEvent::FellBehind) => {}
                     Err(error) => return Some(self.fail(&error)),
                 },
-                () = self.state.ended(), if self.phase == FollowPhase::Open => {
+                () = &mut self.ended, if self.phase == FollowPhase::Open => {
                     match self.state.store().head(self.session).await {
                         Ok(head) => self.phase = FollowPhase::UpTo(head.seq),
                         Err(error) => return Some(self.fail(&error)),
