@@ -82,7 +82,7 @@ pub(crate) struct Feed(Arc<Mutex<FeedState>>);
 
 #[derive(Debug)]
 struct FeedState {
-    /// Created for the first follower: most sessions of a large program have none.
+    /// Created for the first follower, and gone after the last: most sessions of a large program have none.
     everything: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     runs: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     head: u64,
@@ -138,8 +138,9 @@ impl Feed {
         if matches!(record.record, Record::ModelReplied(_) | Record::AttemptFailed(_) | Record::RunEnded(_)) {
             inner.streaming = StreamedSoFar::default();
         }
+        inner.forget_the_unfollowed();
         let runs = inner.runs.as_ref().filter(|_| Interest::Runs.wants(&record.record));
-        let mut followed = inner.everything.iter().chain(runs).filter(|channel| channel.receiver_count() > 0);
+        let mut followed = inner.everything.iter().chain(runs);
         let Some(first) = followed.next() else { return };
         let event = PublishedEvent::new(Event::Record(Arc::clone(record)));
         // An error means that the last follower has just left.
@@ -152,7 +153,8 @@ impl Feed {
     pub(crate) fn publish_delta(&self, delta: Delta) {
         let mut inner = self.inner();
         inner.streaming.add(&delta);
-        if let Some(channel) = inner.everything.as_ref().filter(|channel| channel.receiver_count() > 0) {
+        inner.forget_the_unfollowed();
+        if let Some(channel) = &inner.everything {
             let _ = channel.send(PublishedEvent::new(Event::Delta(delta)));
         }
     }
@@ -165,6 +167,14 @@ impl Feed {
 
     fn inner(&self) -> MutexGuard<'_, FeedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl FeedState {
+    fn forget_the_unfollowed(&mut self) {
+        for channel in [&mut self.everything, &mut self.runs] {
+            channel.take_if(|channel| channel.receiver_count() == 0);
+        }
     }
 }
 
@@ -195,6 +205,20 @@ mod tests {
         let held = published.iter().filter(|event| event.strong_count() > 0).count();
         assert!(held <= KEPT, "{held} events are held");
         drop(asleep);
+    }
+
+    // proves E1: sessions that nobody follows hold no buffer
+    #[tokio::test]
+    async fn the_buffer_goes_with_the_last_follower() {
+        let feed = Feed::new(0);
+        drop(feed.join(Interest::Everything).unwrap());
+        feed.publish_delta(progress("unseen".to_owned()));
+        assert!(feed.inner().everything.is_none());
+        let mut follower = feed.join(Interest::Everything).unwrap();
+        assert_eq!(follower.streamed.len(), 0, "a call's progress is not kept");
+        feed.publish_delta(progress("seen".to_owned()));
+        let Event::Delta(seen) = follower.events.recv().await.unwrap().event().clone() else { panic!("no delta") };
+        assert_eq!(seen, progress("seen".to_owned()));
     }
 
     // proves E1: an event is serialized once for all followers
