@@ -56,7 +56,7 @@ impl Segments {
             message(&mut written, place, new, &mut ids);
             ends.push(written.len());
         }
-        let stable = written.freeze();
+        let stable = with_little_room(written).freeze();
         *self = Self { epoch: Some(epoch), stable: stable.clone(), prefix_end, ends, ids, images };
         Ok(stable)
     }
@@ -90,6 +90,18 @@ impl Segments {
     }
 }
 
+/// Returns these bytes in a buffer with room for an eighth more. One that grows by itself doubles, and a session holds its
+/// buffer for as long as it lives.
+fn with_little_room(written: BytesMut) -> BytesMut {
+    let room = written.len() / 8;
+    if written.capacity() - written.len() <= 2 * room {
+        return written;
+    }
+    let mut fitted = BytesMut::with_capacity(written.len() + room);
+    fitted.extend_from_slice(&written);
+    fitted
+}
+
 #[cfg(test)]
 mod tests {
     use super::Segments;
@@ -117,6 +129,22 @@ mod tests {
         count.prefixes += prefixes;
         count.messages += messages;
         bytes.unwrap()
+    }
+
+    #[test]
+    fn the_buffer_has_little_room_however_the_history_grew() {
+        let (mut segments, mut count) = (Segments::default(), WriteCounter { prefixes: 0, messages: 0 });
+        let texts: Vec<String> = (1..40).map(|size| "x".repeat(size * 7 % 300)).collect();
+        let history: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for turn in 1..=history.len() {
+            drop(extend(&mut segments, &mut count, 1, &history[..turn]));
+            let buffer = std::mem::take(&mut segments.stable).try_into_mut().unwrap();
+            assert_eq!(buffer, format!("[{}", history[..turn].concat()));
+            let room = buffer.capacity() - buffer.len();
+            assert!(room <= buffer.len() / 4, "{room} beside {}", buffer.len());
+            segments.stable = buffer.freeze();
+        }
+        assert_eq!(count.messages, history.len(), "each is written once");
     }
 
     // proves M6
