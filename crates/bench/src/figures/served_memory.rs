@@ -1,8 +1,11 @@
 //! What sessions and followers weigh in a server's process.
 
-use anyhow::{Result, ensure};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::Value;
-use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::crowd::{TEXT_BYTES, TURNS};
 use super::setup::Setup;
@@ -11,12 +14,17 @@ use crate::memory;
 use crate::served::ServedWindlass;
 use crate::server::{BenchServer, BenchTool, ModelBehaviour};
 use crate::table::Measurement;
-use std::sync::Arc;
 
 const FEW: usize = 50;
 const MANY: usize = 450;
 const FOLLOWERS: usize = 1_000;
-const LATENCY_MS: u64 = 50;
+/// After so many sessions a server has all the memory that it keeps.
+const WARMING: usize = 400;
+/// So long that all runs are under way at once.
+const LATENCY_MS: u64 = 1_000;
+/// Over how many connections sessions are made: an idle one weighs as much as a follower's.
+const CONNECTIONS: usize = 8;
+const WORKING: &str = "windlass_live_sessions{activity=\"working\"}";
 const LIVE_LIMIT_KIB: f64 = 120.0;
 const FOLLOWER_LIMIT_KIB: f64 = 20.0;
 
@@ -48,19 +56,24 @@ async fn peak(setup: &Setup, sessions: usize) -> Result<u64> {
         ModelBehaviour { turns: TURNS, text_bytes: TEXT_BYTES, latency_ms: LATENCY_MS, tool: BenchTool::ReadFile };
     let model = BenchServer::start(&setup.programs, behaviour)?;
     let dir = tempfile::tempdir_in(&setup.programs.folder)?;
-    let server = Arc::new(ServedWindlass::start(&setup.programs, model.base_url(), dir.path())?);
-    let mut runs = JoinSet::new();
-    for _ in 0..sessions {
-        let server = Arc::clone(&server);
-        runs.spawn(async move {
-            let session = server.new_session().await?;
-            let follower = Followers::connect(&server.events(&session, 0), 1).await?;
-            server.say(&session, "Haul.").await?;
-            follower.all_have_the_last().await.map(drop)
-        });
+    let server = ServedWindlass::start(&setup.programs, model.base_url(), dir.path())?;
+    let begin = async |_| {
+        let session = server.new_session().await?;
+        server.say(&session, "Haul.").await
+    };
+    stream::iter(0..sessions).map(begin).buffer_unordered(CONNECTIONS).try_collect::<()>().await?;
+    ensure!(working(&server).await? == sessions, "a run ended before the last one began");
+    while working(&server).await? > 0 {
+        sleep(Duration::from_millis(50)).await;
     }
-    runs.join_all().await.into_iter().collect::<Result<()>>()?;
     Ok(memory::of_process(server.process())?.peak)
+}
+
+/// Returns how many runs are under way.
+async fn working(server: &ServedWindlass) -> Result<usize> {
+    let metrics = server.get("/metrics").await?;
+    let count = metrics.lines().find_map(|line| line.strip_prefix(WORKING)).context("no count of live sessions")?;
+    Ok(count.trim().parse()?)
 }
 
 /// The memory of one more idle session, and of one more follower of an idle session, in KiB.
@@ -77,7 +90,7 @@ async fn idle(setup: &Setup) -> Result<(f64, f64)> {
         follower.all_have_the_last().await?;
         Ok::<String, anyhow::Error>(session)
     };
-    for _ in 0..FEW {
+    for _ in 0..WARMING {
         some_run().await?;
     }
     let before = resident()?;
