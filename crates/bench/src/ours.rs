@@ -31,7 +31,7 @@ pub fn tool_spec() -> ToolSpec {
     ToolSpec {
         name: ToolName("bench.haul".to_owned()),
         wire_name: TOOL.to_owned(),
-        description: "Hauls.".to_owned(),
+        description: "Hauls.".into(),
         schema: Json::from(&serde_json::json!({"type": "object", "properties": {"n": {"type": "string"}}})),
         effect: EffectClass::ReadOnly,
         ending: None,

@@ -38,7 +38,7 @@ impl McpTool {
         let spec = ToolSpec {
             wire_name: name.clone(),
             name: ToolName(name),
-            description: listed.description.clone(),
+            description: listed.description.as_str().into(),
             schema: listed.input.clone(),
             effect: listed.effect,
             ending: None,

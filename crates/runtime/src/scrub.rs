@@ -136,7 +136,9 @@ fn scrub_elicitation(secrets: &Secrets, elicitation: &mut Elicitation) {
 fn scrub_context(secrets: &Secrets, context: &mut PinnedContext) {
     scrub_text(secrets, &mut context.prefix);
     for spec in context.offer.iter_mut().filter(|spec| !spec.name.is_local()) {
-        scrub_text(secrets, &mut spec.description);
+        if let Cow::Owned(clean) = secrets.scrub(&spec.description) {
+            spec.description = clean.into();
+        }
         spec.schema = secrets.scrub_json(&spec.schema);
     }
 }

@@ -47,7 +47,7 @@ impl CountingTool {
         let spec = ToolSpec {
             name: ToolName(format!("{SERVER}.{name}")),
             wire_name: format!("{SERVER}__{name}"),
-            description: format!("The scripted tool {name}."),
+            description: format!("The scripted tool {name}.").into(),
             schema: Json::from(&serde_json::json!({"type": "object"})),
             effect,
             ending: None,

@@ -49,7 +49,7 @@ impl FindTools {
         let spec = ToolSpec {
             name: ToolName::from(FoundTools::TOOL),
             wire_name: "find_tools".into(),
-            description,
+            description: description.into(),
             schema: Json::from(&schema),
             effect: EffectClass::ReadOnly,
             ending: None,

@@ -207,7 +207,7 @@ mod tests {
                 ToolSpec {
                     name,
                     wire_name,
-                    description: String::new(),
+                    description: "".into(),
                     schema: Json::empty_object(),
                     effect: EffectClass::ReadOnly,
                     ending: None,

@@ -51,7 +51,7 @@ impl LateTool {
         let spec = ToolSpec {
             wire_name: name.as_str().to_owned(),
             name,
-            description: String::new(),
+            description: "".into(),
             // Accept any object; the server validates the arguments.
             schema: Json::from(&json!({"type": "object"})),
             effect: EffectClass::Once,

@@ -113,7 +113,7 @@ impl WaitForServers {
         let spec = ToolSpec {
             name: ToolName::from(WAIT_FOR_SERVERS),
             wire_name: "wait_for_servers".into(),
-            description,
+            description: description.into(),
             schema: Json::from(&json!({"type": "object", "properties": {}, "additionalProperties": false})),
             effect: EffectClass::ReadOnly,
             ending: None,

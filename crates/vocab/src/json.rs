@@ -1,14 +1,16 @@
 //! JSON text kept as it was written: number forms and key order survive, and nothing is parsed until needed.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// A JSON value as text. Always well-formed, and always on one line, because a journal stores each record as one line.
+/// Clones share the text: a tool's schema is in every session that offers it.
 #[derive(Clone)]
-pub struct Json(Box<RawValue>);
+pub struct Json(Arc<RawValue>);
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -19,10 +21,10 @@ impl Serialize for Json {
 /// Replaces line breaks by blanks. In well-formed JSON they occur only between tokens, where a blank means the same.
 fn on_one_line(raw: Box<RawValue>) -> Json {
     if !raw.get().bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
-        return Json(raw);
+        return Json(raw.into());
     }
     let text = raw.get().replace(['\n', '\r'], " ");
-    Json(RawValue::from_string(text).unwrap_or(raw))
+    Json(RawValue::from_string(text).unwrap_or(raw).into())
 }
 
 impl<'de> Deserialize<'de> for Json {
@@ -62,13 +64,7 @@ impl Json {
 impl From<&Value> for Json {
     fn from(value: &Value) -> Self {
         // A `Value` has string keys only, so writing it can't fail; null covers the impossible case.
-        Self(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
-    }
-}
-
-impl From<Json> for Box<RawValue> {
-    fn from(json: Json) -> Self {
-        json.0
+        Self(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()).into())
     }
 }
 

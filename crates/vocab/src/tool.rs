@@ -1,6 +1,7 @@
 //! Tools as the agent loop sees them, and the outcomes of calls.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -42,8 +43,8 @@ pub struct ToolSpec {
     pub name: ToolName,
     /// The name the model sees: letters, digits, `_` and `-`, at most 64.
     pub wire_name: String,
-    /// What it does and when to use it.
-    pub description: String,
+    /// What it does and when to use it. Shared: every session that offers the tool has a copy of this.
+    pub description: Arc<str>,
     /// JSON Schema of the arguments, an object.
     pub schema: Json,
     /// What running the tool twice would mean.

@@ -91,7 +91,7 @@ impl Declaration {
             name: self.name.clone(),
             // The registry assigns the wire name.
             wire_name: String::new(),
-            description: self.description.trim().to_owned(),
+            description: self.description.trim().into(),
             schema,
             effect: self.effect,
             ending: None,

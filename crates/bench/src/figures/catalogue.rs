@@ -149,7 +149,7 @@ fn spec(function: &Value) -> ToolSpec {
     ToolSpec {
         name: text("name").into(),
         wire_name: String::new(),
-        description: text("description").to_owned(),
+        description: text("description").into(),
         schema: Json::from(&function["parameters"]),
         effect: EffectClass::Once,
         ending: None,

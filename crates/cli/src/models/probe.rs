@@ -132,7 +132,7 @@ async fn offered(model: &ResolvedModel, words: &str) -> Result<Reply, Failure> {
     let tool = ToolSpec {
         name: "local.get_weather".into(),
         wire_name: OFFERED.to_owned(),
-        description: "Returns the weather in a city.".to_owned(),
+        description: "Returns the weather in a city.".into(),
         schema: Json::from(&schema),
         effect: EffectClass::ReadOnly,
         ending: None,

@@ -47,7 +47,7 @@ fn tools() -> Vec<ToolSpec> {
     let spec = |name: &str| ToolSpec {
         name: ToolName(format!("local.{name}")),
         wire_name: name.to_owned(),
-        description: String::new(),
+        description: "".into(),
         schema: Json::empty_object(),
         effect: EffectClass::ReadOnly,
         ending: None,

@@ -12,7 +12,7 @@ fn tool(name: &str, effect: EffectClass) -> ToolSpec {
     ToolSpec {
         name: ToolName(name.into()),
         wire_name: name.replace('.', "_"),
-        description: String::new(),
+        description: "".into(),
         schema: Json::from(&serde_json::json!({"type": "object"})),
         effect,
         ending: None,

@@ -112,7 +112,7 @@ fn paint_tool(thing: &str) -> Arc<dyn Tool> {
     Arc::new(NamedTool(ToolSpec {
         name: format!("hub.paint_{thing}").into(),
         wire_name: String::new(),
-        description: format!("Paints the {thing}."),
+        description: format!("Paints the {thing}.").into(),
         schema: Json::from(&json!({"type": "object"})),
         effect: EffectClass::ReadOnly,
         ending: None,

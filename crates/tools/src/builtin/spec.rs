@@ -7,7 +7,7 @@ pub(super) fn spec(name: &str, description: &str, effect: EffectClass, schema: &
     ToolSpec {
         name: ToolName(format!("local.{name}")),
         wire_name: name.to_owned(),
-        description: description.trim().to_owned(),
+        description: description.trim().into(),
         schema: Json::from(schema),
         effect,
         ending: None,

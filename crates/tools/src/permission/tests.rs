@@ -9,7 +9,7 @@ pub(crate) fn spec(name: &str, effect: EffectClass) -> ToolSpec {
     ToolSpec {
         name: name.into(),
         wire_name: name.into(),
-        description: String::new(),
+        description: "".into(),
         schema: Json::empty_object(),
         effect,
         ending: None,

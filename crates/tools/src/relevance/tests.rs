@@ -25,7 +25,7 @@ fn spec(tool: &LabelledTool) -> ToolSpec {
     ToolSpec {
         name: tool.name.as_str().into(),
         wire_name: String::new(),
-        description: tool.description.clone(),
+        description: tool.description.as_str().into(),
         schema: Json::from(&json!({"type": "object", "properties": properties})),
         effect: EffectClass::ReadOnly,
         ending: None,

@@ -43,7 +43,7 @@ fn verdict(folder: &Path, line: &str) -> Verdict {
     let spec = ToolSpec {
         name: "local.run_command".into(),
         wire_name: "run_command".into(),
-        description: String::new(),
+        description: "".into(),
         schema: Json::empty_object(),
         effect: EffectClass::Once,
         ending: None,

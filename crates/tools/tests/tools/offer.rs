@@ -105,7 +105,7 @@ fn tool(name: &str, effect: EffectClass, way: Way) -> Scripted {
     let spec = ToolSpec {
         name: name.into(),
         wire_name: String::new(),
-        description: String::new(),
+        description: "".into(),
         schema: Json::from(&schema),
         effect,
         ending: None,

@@ -16,7 +16,7 @@ pub(crate) fn context() -> PinnedContext {
     let tool = ToolSpec {
         name: "scripted.a".into(),
         wire_name: "a".into(),
-        description: String::new(),
+        description: "".into(),
         schema: Json::empty_object(),
         effect: EffectClass::ReadOnly,
         ending: None,
