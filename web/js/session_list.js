@@ -51,7 +51,7 @@ export class SessionList {
 				h(
 					'div.row',
 					null,
-					h('div.brand.grow', null, h('img', { src: '/assets/icon.svg', alt: '' }), 'Windlass'),
+					this.root.querySelector('.brand'),
 					button(t('rail.close'), () => run('rail'), { kind: 'quiet', shape: 'rail', text: false }),
 				),
 				button(t('action.new'), () => run('new'), { shape: 'plus' }),

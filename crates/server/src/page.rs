@@ -16,6 +16,15 @@ use crate::state::HttpServer;
 /// The page's files by name, each compressed with gzip.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
+/// The folder that the page's HTML names its files in: another one as soon as any of them changes.
+const VERSION: &str = env!("PAGE_VERSION");
+
+/// A file that changes with the binary: a browser asks each time, and is sent only what it does not have.
+const ASK: &str = "no-cache";
+
+/// A file in the folder of its version, which never changes: a browser that has it does not ask again.
+const KEEP: &str = "max-age=31536000, immutable";
+
 /// What lets a browser in: the token of the address that `windlass serve` prints, or the code of `windlass open`.
 #[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -29,7 +38,7 @@ pub(crate) struct EntryQuery {
 #[into_params(parameter_in = Path)]
 #[expect(dead_code, reason = "it only describes the address")]
 struct AssetInAddress {
-    /// Its name in the page's folder.
+    /// Its name in the page's folder. The page has the folder of its version before it; such a file is never asked for again.
     #[param(example = "css/base.css")]
     name: String,
 }
@@ -57,7 +66,7 @@ pub(crate) async fn index(
     Asked(query): Asked<EntryQuery>,
 ) -> Response {
     let cookie = match query {
-        EntryQuery { token: None, code: None } => return file("index.html", &headers),
+        EntryQuery { token: None, code: None } => return html("index.html", &headers),
         EntryQuery { token: Some(token), .. } => match state.access.sign_in(address, &token) {
             Ok(Some(_)) => state.access.cookie_of(&token, &headers),
             Ok(None) => None,
@@ -90,11 +99,19 @@ pub(crate) async fn index(
     )
 )]
 pub(crate) async fn asset(headers: HeaderMap, Named(name): Named<String>) -> Response {
-    file(&name, &headers)
+    match name.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix('/')) {
+        Some(name) => file(name, KEEP, &headers),
+        None => file(&name, ASK, &headers),
+    }
+}
+
+/// Returns the HTML of a page.
+pub(crate) fn html(name: &str, asked: &HeaderMap) -> Response {
+    file(name, ASK, asked)
 }
 
 /// Returns a file of the page. Names are compared with a list, so no name leads anywhere else.
-pub(crate) fn file(name: &str, asked: &HeaderMap) -> Response {
+fn file(name: &str, keeping: &'static str, asked: &HeaderMap) -> Response {
     let Some((_, packed)) = FILES.iter().find(|(known, _)| *known == name) else {
         return ApiError::new(ErrorKind::NotFound, "there is no such file").into_response();
     };
@@ -109,8 +126,7 @@ pub(crate) fn file(name: &str, asked: &HeaderMap) -> Response {
     let headers = [
         (header::VARY, HeaderValue::from_static("accept-encoding")),
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-        // The files change with the binary: a browser asks each time, and is sent only what it does not have.
-        (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+        (header::CACHE_CONTROL, HeaderValue::from_static(keeping)),
     ];
     let tag = tag_of(packed);
     if has(asked, &tag) {
@@ -146,23 +162,54 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+    use std::io::Read as _;
 
-    use super::{FILES, file};
+    use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+    use axum::response::Response;
+    use flate2::read::GzDecoder;
+
+    use super::{FILES, VERSION, asset, html};
+    use crate::api::Named;
+
+    async fn asked(name: &str, headers: &HeaderMap) -> Response {
+        asset(headers.clone(), Named(name.to_owned())).await
+    }
 
     // proves W4: a file that the browser has is not sent again
-    #[test]
-    fn a_file_is_sent_once_until_it_changes() {
-        let mut asked = HeaderMap::new();
-        let first = file("js/main.js", &asked);
-        assert_eq!(first.status(), StatusCode::OK);
+    #[tokio::test]
+    async fn a_file_is_sent_once_until_it_changes() {
+        let mut headers = HeaderMap::new();
+        let first = asked("js/main.js", &headers).await;
+        assert_eq!(first.headers()[header::CACHE_CONTROL], "no-cache");
         let tag = first.headers()[header::ETAG].clone();
-        asked.insert(header::IF_NONE_MATCH, tag.clone());
-        let again = file("js/main.js", &asked);
+        headers.insert(header::IF_NONE_MATCH, tag.clone());
+        let again = asked("js/main.js", &headers).await;
         assert_eq!((again.status(), &again.headers()[header::ETAG]), (StatusCode::NOT_MODIFIED, &tag));
-        assert_eq!(file("js/fold.js", &asked).status(), StatusCode::OK, "another file has another tag");
-        asked.insert(header::IF_NONE_MATCH, HeaderValue::from_static("W/\"old\""));
-        assert_eq!(file("js/main.js", &asked).status(), StatusCode::OK);
+        assert_eq!(asked("js/fold.js", &headers).await.status(), StatusCode::OK, "another file has another tag");
+        headers.insert(header::IF_NONE_MATCH, HeaderValue::from_static("W/\"old\""));
+        assert_eq!(asked("js/main.js", &headers).await.status(), StatusCode::OK);
+    }
+
+    // proves W4: who opens a page again asks for its HTML and no file; after an upgrade the HTML names other addresses
+    #[tokio::test]
+    async fn a_pages_files_are_kept_until_the_page_is_another_version() {
+        let headers = HeaderMap::new();
+        for page in ["index.html", "api.html"] {
+            assert_eq!(html(page, &headers).headers()[header::CACHE_CONTROL], "no-cache", "{page}");
+            let mut text = String::new();
+            let (_, packed) = FILES.iter().find(|(name, _)| *name == page).unwrap();
+            GzDecoder::new(*packed).read_to_string(&mut text).unwrap();
+            let files: Vec<&str> = text.split('"').filter_map(|part| part.strip_prefix("/assets/")).collect();
+            assert!(files.len() > 3, "{files:?}");
+            for file in files {
+                assert!(file.starts_with(VERSION), "{file}");
+                let kept = asked(file, &headers).await;
+                assert_eq!(kept.status(), StatusCode::OK, "{file}");
+                assert_eq!(kept.headers()[header::CACHE_CONTROL], "max-age=31536000, immutable", "{file}");
+            }
+        }
+        let other = asked("0123456789abcdef/js/main.js", &headers).await;
+        assert_eq!((other.status(), other.headers().get(header::CACHE_CONTROL)), (StatusCode::NOT_FOUND, None));
     }
 
     // proves W4: the whole page is small, as it is stored and as it is sent

@@ -118,7 +118,7 @@ await play('conversation', {}, async (stage) => {
 	await send(page, 'stop me');
 	await asked(page, 'sleep 600');
 	await page.evaluate(async () => {
-		const { page: shown } = await import('/assets/js/page_state.js');
+		const { page: shown } = await import(new URL('page_state.js', document.querySelector('script[type=module]').src));
 		const body = { question: 999, kind: { about: 'stuck' }, options: ['once', 'no'], default: 'no' };
 		shown.feed.take([{ seq: shown.feed.view.lastSeq + 1, batch: [0, 1], kind: 'QuestionAsked', body }]);
 	});

@@ -33,6 +33,12 @@ fn the_page_recovers_from_a_killed_server() {
     play("restart");
 }
 
+// proves W4: a page that is opened again asks for no file
+#[test]
+fn a_page_that_is_opened_again_asks_for_no_file() {
+    play("opening");
+}
+
 // proves W4: a session without the mouse, with the focus always somewhere sensible
 #[test]
 fn everything_is_done_with_the_keyboard_alone() {

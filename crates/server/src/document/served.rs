@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use utoipa::openapi::OpenApi;
 
 use super::complete;
-use crate::page::file;
+use crate::page::html;
 
 /// The document as it is sent.
 #[derive(Clone)]
@@ -42,5 +42,5 @@ pub(crate) async fn openapi(Extension(ServedDocument(text)): Extension<ServedDoc
     responses((status = 200, description = "The page; it loads nothing from elsewhere", body = String, content_type = "text/html"))
 )]
 pub(crate) async fn docs(headers: HeaderMap) -> Response {
-    file("api.html", &headers)
+    html("api.html", &headers)
 }
