@@ -8,7 +8,7 @@ import { Conversation } from './conversation.js';
 import { QuestionCard } from './question_card.js';
 import { RunPanel } from './run_panel.js';
 import { SentMessages } from './sent_messages.js';
-import { SessionFeed } from './session_feed.js';
+import { SessionFeed, firstRecords } from './session_feed.js';
 import { SessionList } from './session_list.js';
 import { SessionLoader } from './session_loader.js';
 import { Announcer, canNotify, notify, showTab, tabState } from './notifications.js';
@@ -19,7 +19,7 @@ import { drawSettings } from './settings_view.js';
 import { drawUsage } from './usage_view.js';
 import { defineSessionActions } from './session_actions.js';
 import { definePageActions } from './page_actions.js';
-import { goTo, sessionRoute, watchRoute } from './router.js';
+import { goTo, parseRoute, sessionRoute, watchRoute } from './router.js';
 import { modelNow, showModels } from './model_choice.js';
 import { page } from './page_state.js';
 import { remember, remembered } from './memory.js';
@@ -46,17 +46,19 @@ const list = new SessionList({
 });
 let unseenEnd = false;
 const sent = new SentMessages();
+let ahead = null; // {id, records}: what the page opens with, asked for while the server says who is here
 
 // ---- the rail
 
 async function loadSessions() {
 	if (page.route.name === 'login') return;
+	const isFirst = loader.taken === 0;
 	try {
 		const rows = await loader.load();
 		if (!rows) return;
 		tellOthers(rows);
 		page.sessions = rows;
-		if (page.view) loadRow();
+		if (page.view || isFirst) loadRow();
 	} catch (error) {
 		if (error.status === 401) return showLogin();
 		loader.failed = page.sessions.length === 0;
@@ -146,12 +148,14 @@ function drawNotice() {
 
 function openSession(id) {
 	closeSession();
+	const asked = ahead?.id === id ? ahead.records : null;
+	ahead = null;
+	page.feed = new SessionFeed(id, { asked, onChange, onState, onError: (error, how) => onFeedError(error, id, how) });
+	page.feed.open();
+	if (loader.taken > 0) loadRow(); // else the list, which is on its way, brings it
 	showStage('conversation');
 	composer.open(id);
 	composer.takeFocus();
-	page.feed = new SessionFeed(id, { onChange, onState, onError: (error, how) => onFeedError(error, id, how) });
-	page.feed.open();
-	loadRow();
 }
 
 function closeSession() {
@@ -398,14 +402,22 @@ async function signedIn() {
 }
 
 async function start() {
+	const route = parseRoute(location.hash);
+	if (route?.name === 'session') ahead = { id: route.id, records: firstRecords(route.id) };
 	page.me = await signedIn();
 	if (!page.me) return showLogin();
 	remember('signed-in', true);
 	page.version = page.me.version;
 	page.connection = 'live';
-	await loadSessions();
-	if (!location.hash && page.sessions.length > 0) goTo(sessionRoute(page.sessions[0].id));
-	else if (!location.hash && page.me.demo) await run('demo');
+	const listed = loadSessions();
+	if (!location.hash) await choose(listed);
 	watchRoute(onRoute);
+}
+
+// What an address without a session shows: the newest one, or the demo where there is none and no model.
+async function choose(listed) {
+	await listed;
+	if (page.sessions.length > 0) goTo(sessionRoute(page.sessions[0].id));
+	else if (page.me.demo) await run('demo');
 }
 start();

@@ -7,12 +7,18 @@ import { joinViews } from './join_views.js';
 
 // Who reads on towards the beginning gets larger pages, as joining each one to the rest takes as long as there is of it.
 const MOST_BATCHES = 400;
+const FIRST_BATCHES = 100;
 const OLDER_WAIT = 5000; // before older records are asked for again that could not be loaded
 
+// Asks for the records that a session opens with; null where that fails, so that they are asked for again.
+export const firstRecords = (id) => api.records(id, null, FIRST_BATCHES).catch(() => null);
+
+// `asked`: the first records, where they are on their way already.
 export class SessionFeed {
-	constructor(id, { onChange, onState, onError }) {
+	constructor(id, { asked = null, onChange, onState, onError }) {
 		Object.assign(this, {
 			id,
+			asked,
 			onChange,
 			onState,
 			onError,
@@ -20,7 +26,7 @@ export class SessionFeed {
 			records: [],
 			more: false,
 			olderAt: 0,
-			batches: 100,
+			batches: FIRST_BATCHES,
 			waiting: [],
 			closed: false,
 		});
@@ -46,7 +52,8 @@ export class SessionFeed {
 		let reported = null;
 		for (let tries = 0; !this.closed; tries++) {
 			try {
-				return await api.records(this.id, null, this.batches);
+				const asked = tries === 0 ? await this.asked : null;
+				return asked ?? (await api.records(this.id, null, this.batches));
 			} catch (error) {
 				if (this.closed) return null;
 				if (error.kind !== reported) this.onError(error);

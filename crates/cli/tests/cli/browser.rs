@@ -33,9 +33,9 @@ fn the_page_recovers_from_a_killed_server() {
     play("restart");
 }
 
-// proves W4: a page that is opened again asks for no file
+// proves W4: a page that is opened again asks for no file, and its session does not wait for the list
 #[test]
-fn a_page_that_is_opened_again_asks_for_no_file() {
+fn a_page_that_is_opened_again_asks_for_little() {
     play("opening");
 }
 
