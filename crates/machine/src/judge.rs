@@ -20,6 +20,8 @@ mod replaced_text;
 mod reply;
 mod request;
 #[cfg(test)]
+mod request_tests;
+#[cfg(test)]
 mod tests;
 mod topic;
 mod unasked;
