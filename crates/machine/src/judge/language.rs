@@ -51,6 +51,36 @@ pub(super) struct Language {
     pub(super) ambiguous_verbs: Phrases,
     /// Phrases in orders to change what is there whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
+    /// Words for things without a name, and others that say nothing: "stuff", "the way".
+    pub(super) blank_words: Phrases,
+    /// Judgements about how something is to be, which only the person can make: "nicer", "properly".
+    pub(super) better_words: Phrases,
+    /// Judgements about what is there, which say little about what is meant: "old", "unnecessary".
+    pub(super) judging_words: Phrases,
+    /// Words that refer to what was said or done before.
+    pub(super) saying_words: Phrases,
+    /// Words for a person who is neither the one who writes nor the one who reads, right behind a verb.
+    pub(super) other_persons: Phrases,
+    /// Words for those who know what a clause means: "the games we never play".
+    pub(super) persons: Phrases,
+    /// Words before a noun that say only that another is meant: "another day".
+    pub(super) other_words: Phrases,
+    /// Words behind a noun that do not say which is meant: "the report into".
+    pub(super) behind_nouns: Phrases,
+    /// Words before a noun.
+    pub(super) determiners: Phrases,
+    /// Words before the way in which something is done: "sort by name".
+    pub(super) ways: Phrases,
+    /// Words that begin a clause behind a noun, which says what is meant: "that are wrong", "the games we never play".
+    pub(super) clause_subjects: Phrases,
+    /// Words before a clause that make it a reason or a purpose.
+    pub(super) reasons: Phrases,
+    /// Verbs of orders that have to say what becomes of a thing: "change the price to 5".
+    pub(super) result_verbs: Phrases,
+    /// Verbs of orders that say only that something is to become better.
+    pub(super) reworking_verbs: Phrases,
+    /// Words before what becomes of a thing.
+    pub(super) result_words: Phrases,
     /// Words of orders that say how any text or folder is changed, whatever it is about: "the comments", "upper case".
     pub(super) text_words: Phrases,
     /// Verbs that ask for a new file where a word for one follows them.

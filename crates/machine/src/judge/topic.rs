@@ -9,8 +9,7 @@ const SHORTEST: usize = 4;
 
 /// Whether a word of a request, in lower case, that says what it is about is in the name or the text of a file.
 pub(super) fn shares_topic(request: &str, overview: &WorkspaceOverview) -> bool {
-    let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
-    let texts: Vec<String> = texts.map(|text| plain(text)).collect();
+    let texts = texts_of(overview, plain);
     topic_words(request).any(|word| texts.iter().any(|text| has_word(text, word)))
 }
 
@@ -19,9 +18,20 @@ pub(super) fn topic_words(request: &str) -> impl Iterator<Item = &str> {
     request.split(|letter: char| !letter.is_alphanumeric()).filter(|word| tells_topic(word))
 }
 
+/// Returns the paths and texts of all files, each in a form.
+pub(super) fn texts_of(overview: &WorkspaceOverview, form: fn(&str) -> String) -> Vec<String> {
+    let texts = overview.files.iter().flat_map(|file| [Some(&file.path), file.text.as_ref()]).flatten();
+    texts.map(|text| form(text)).collect()
+}
+
 /// Whether a text has a word, or a form of it.
-fn has_word(text: &str, word: &str) -> bool {
-    if word.chars().count() < SHORTEST { contains_words(text, word) } else { text.contains(stem(word)) }
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    if word.chars().count() < SHORTEST { has_short(text, word) } else { text.contains(stem(word)) }
+}
+
+/// Whether a text has a short word, or its plural.
+fn has_short(text: &str, word: &str) -> bool {
+    contains_words(text, word) || contains_words(text, &format!("{word}s"))
 }
 
 /// Whether a word says what a request is about.

@@ -20,7 +20,9 @@ pub(super) static ENGLISH: Language = Language {
     elsewhere_verbs: Phrases::new("fix; repair; patch; refactor; restore; revert; undo; rename"),
     altering_verbs: Phrases::new(
         "put; make; sort; merge; give; adjust; clean; tidy; organise; organize; keep; take; get; strip; shorten; archive; \
-        rearrange; improve; bring; throw",
+        rearrange; bring; throw; \
+        get; do; arrange; reset; disable; cross; cut; clear; fill; mark; reduce; extend; finish; complete; improve; \
+        polish; rework; revise; refine; optimise; optimize; enhance; beautify; renew; reorganise; reorganize",
     ),
     adding_verbs: Phrases::new("add; append; insert; copy; implement"),
     ambiguous_verbs: Phrases::new("set; merge; split; copy; restore; undo; revert; switch"),
@@ -41,6 +43,64 @@ pub(super) static ENGLISH: Language = Language {
         unnecessary files; useless files; junk; clutter; change it back; put it back; set it back; \
         everything back",
     ),
+    blank_words: Phrases::new(
+        "i; thing; things; stuff; everything; anything; something; whatever; whoever; mess; bit; bits; little; lot; way; ways; \
+        same; usual; time; times; again; rest; whole; ones; place; places; state; shape; order; kind; sort; part; parts; \
+        look; looks; looking; look like; sound; sounds; seem; seems; work; works; works; belong; belongs; fit; fits; think; \
+        like; liked; likes; needs; wants; wanted; knows; mind; should; must; may; might; shall; let; us; thank; cheers; ta; \
+        really; quite; rather; still; even; too; maybe; perhaps; somehow; exactly; favour; sense; touch; \
+        don; doesn; isn; aren; longer; anymore; never; nobody; anybody; somebody; everybody; someone; anyone; people; \
+        dealt; done; another; different; details; accordingly; he; she; him; his; her; hers; having; makes; up; off; away; \
+        together; back; inside; does; date; day; due; going; second; first; last; other; read; later; earlier; most; least; more; less; fewer; \
+        missing; correct; clear; clean; easy; nice; rid; forth; over; used; unused; use; changed; happened; free; absent; left; next; new; go; goes; see; seen; head; ahead; both; those; who; where",
+    ),
+    better_words: Phrases::new(
+        "better; nicer; nice; prettier; neater; neat; tidier; cleaner; clearer; easier; simpler; friendlier; catchier; \
+        smarter; smoother; more interesting; more professional; more useful; more modern; more readable; more attractive; \
+        more secure; more elegant; more efficient; more sense; more fitting; more suitable; proper; properly; sensible; \
+        sensibly; correctly; suitable; appropriate; appropriately; fitting; in order; in shape; into shape; in its place; \
+        up to date; is wrong; are wrong; good order; right place; right way; good way; easier to read",
+    ),
+    judging_words: Phrases::new(
+        "right; wrong; incorrect; bad; good; best; worst; worse; useful; useless; important; unimportant; relevant; irrelevant; necessary; \
+        unnecessary; superfluous; needed; unneeded; need; outdated; obsolete; current; old; new; stale; \
+        boring; interesting; professional; secure; attractive; readable; consistent; modern; faster; cheaper; shorter; longer; \
+        bigger; smaller; weak; weaker; strange; odd; silly; ugly; messy; redundant; blurry; implausible; doubtful; suspicious",
+    ),
+    saying_words: Phrases::new(
+        "discussed; agreed; suggested; told you; told me; told us; i told; he said; she said; they said; i said; we said; \
+        talked about; spoke about; mentioned; promised; complained; as usual; as always; the usual; like before; \
+        last time; like last; same as; you know what; you know how; accordingly; reviewer said; asked for; wants; wanted",
+    ),
+    other_persons: Phrases::new("him; her; his; he; she"),
+    persons: Phrases::new("i; we; you; he; she; they; nobody; people; anyone; somebody; anybody"),
+    other_words: Phrases::new(
+        "another; other; different; later; earlier; better; right; proper; usual; suitable; appropriate; correct",
+    ),
+    behind_nouns: Phrases::new(
+        "to; into; as; off; out; away; and; up; down; back; again; is; was; has; please; now; instead; in",
+    ),
+    determiners: Phrases::new(
+        "the; a; an; this; that; these; those; my; our; your; his; her; its; their; every; each; no; some; any",
+    ),
+    ways: Phrases::new("by; with; using; via"),
+    clause_subjects: Phrases::new(
+        "that; which; who; whom; what; whatever; whoever; i; we; you; he; she; they; nobody; people; anything; everything; \
+        anyone; everyone; those",
+    ),
+    reasons: Phrases::new("so; because; since; if; when; as; until; before; after; while; and; or; but; than; unless"),
+    result_verbs: Phrases::new(
+        "change; update; adjust; rename; replace; modify; alter; edit; correct; set; move; raise; lower; increase; decrease; \
+        reduce; cut; shorten; extend; finish; complete; switch",
+    ),
+    reworking_verbs: Phrases::new(
+        "improve; polish; rework; rewrite; revise; refine; optimise; optimize; enhance; beautify; renew; reorganise; \
+        reorganize; rearrange",
+    ),
+    result_words: Phrases::new(
+        "to; by; with; into; as; so; from; instead; up; down; top; bottom; end; behind; before; after; between; above; below; \
+        back; out; off; away; over; because; if; like; than; one; half; for; on; without; using; and; where; until",
+    ),
     text_words: Phrases::new(
         "line; lines; newline; newlines; column; columns; row; rows; header; headers; heading; headings; comment; comments; \
         tab; tabs; space; spaces; whitespace; blank; bracket; brackets; brace; braces; parenthesis; parentheses; quote; \
@@ -52,7 +112,7 @@ pub(super) static ENGLISH: Language = Language {
         alphabetical; ascending; descending; oldest; newest; older; newer; largest; smallest; longest; shortest; latest; \
         negative; double; percent; total; totals; sum; test; tests; build; crash; bug; bugs; error; errors; code; script; \
         scripts; function; functions; program; programs; typo; typos; spelling; grammar; punctuation; mistake; mistakes; \
-        misspelt; misspelled; type hints; warnings; imports; unused; case; kebab-case; snake_case; python; javascript; \
+        misspelt; misspelled; type hints; warnings; import; imports; dependencies; copyright; unused; case; kebab-case; snake_case; python; javascript; \
         typescript; rust; java; markdown; html; css; json; csv; yaml; xml; sql; pdf; text files; images; pictures; photos; \
         tables; lists; licence; license; folder; folders; directory; directories",
     ),

@@ -13,7 +13,10 @@ pub(super) static GERMAN: Language = Language {
     copy_verbs: Phrases::new("kopiere"),
     delete_verbs: Phrases::new("lösche; lösch; entferne"),
     elsewhere_verbs: Phrases::new("repariere; behebe; benenne; benenn"),
-    altering_verbs: Phrases::new("mach; mache; räum; räume; nimm; nehmen; stell; stelle; lege; leg; bring; sortiere"),
+    altering_verbs: Phrases::new(
+        "mach; mache; räum; räume; nimm; nehmen; stell; stelle; lege; leg; bring; sortiere; wirf; werf; verbessere; \
+        verbesser; überarbeite; pass; passe; streiche; tu; tue; schmeiß; schmeiße",
+    ),
     adding_verbs: Phrases::new("füge; ergänze; trage; hänge; kopiere"),
     ambiguous_verbs: Phrases::new("setze; kopiere"),
     unclear_phrases: Phrases::new(
@@ -22,6 +25,46 @@ pub(super) static GERMAN: Language = Language {
         wieder rückgängig; das rückgängig; alles rückgängig; räum hier; räum auf; räum bitte auf; räume hier; \
         räume auf; vorige fassung; vorherige fassung; wie vorher; wie es war; wie früher; hingehören; \
         hingehört; richtigen platz; richtigen ort; falschen einträge; alten sachen; die sachen; besseren namen",
+    ),
+    blank_words: Phrases::new(
+        "sache; sachen; zeug; kram; ding; dinge; alles; etwas; irgendetwas; irgendwas; ordnung; platz; stelle; ort; \
+        weise; hier; mal; bisschen; bißchen; wenig; einfach; wieder; weg; raus; rein; auf; aus; um; an; ab; was; brauchen; \
+        braucht; brauche; will; wollen; soll; sollen; gefällt; gehört; gehören; hingehört; hingehören; passt; mehr; nie; \
+        niemand; keiner; man; letztes; letzte; mal; jahr; wie; als; ist; sind; waren; wird; werden; alt; danke; doch; \
+        noch; nicht; bloß; nur; halt; eben; gern; gerne; kannst; könntest; würdest; lieb; nett; ihm; ihn; ihr; ihre; sein; \
+        seine; uns; zur; zum; zu; so",
+    ),
+    better_words: Phrases::new(
+        "besser; bessere; besseren; schöner; hübscher; ordentlich; ordentlicher; vernünftig; sinnvoll; sinnvoller; passend; \
+        passender; in ordnung; richtige stelle; richtigen stelle; falsch; anständig; übersichtlicher; lesbarer",
+    ),
+    judging_words: Phrases::new(
+        "alte; alten; altes; alter; neue; neuen; neues; richtig; richtige; richtigen; falsche; falschen; gut; gute; guten; \
+        schlecht; schlechte; schlechten; unnötig; unnötige; unnötigen; unnötiges; überflüssig; überflüssige; überflüssiges; \
+        wichtig; wichtige; wichtigen; unwichtig; unwichtige; veraltet; veraltete; veralteten; nötig; nötige; gebraucht",
+    ),
+    saying_words: Phrases::new(
+        "besprochen; vereinbart; abgemacht; ausgemacht; gesagt; letztes mal; wie immer; wie üblich; wie gehabt; wie sonst; \
+        wie letztes",
+    ),
+    other_persons: Phrases::new("ihn; ihm; seine; seinen"),
+    persons: Phrases::new("ich; wir; du; man; niemand; keiner"),
+    other_words: Phrases::new("andere; anderen; anderer; anderes; andern; bessere; besseren"),
+    behind_nouns: Phrases::new("auf; nach; zu; um; weg; raus; wieder; bitte; ist; und"),
+    determiners: Phrases::new(
+        "der; die; das; den; dem; des; ein; eine; einen; einem; einer; mein; meine; meinen; unser; unsere; unseren; diese; \
+        diesen; dieser; dieses; jede; jeden; jedes",
+    ),
+    ways: Phrases::new("nach; mit; mithilfe"),
+    clause_subjects: Phrases::new("was; ich; wir; du; er; niemand; keiner; alles"),
+    reasons: Phrases::new("weil; wenn; damit; falls; bevor; nachdem; und; oder; aber; als"),
+    result_verbs: Phrases::new(
+        "ändere; änder; aktualisiere; korrigiere; benenne; benenn; verschiebe; verschieb; ersetze; ersetz; setze; erhöhe; \
+        pass; passe; bearbeite",
+    ),
+    reworking_verbs: Phrases::new("verbessere; verbesser; überarbeite"),
+    result_words: Phrases::new(
+        "auf; zu; zum; zur; durch; nach; in; als; mit; von; indem; hinter; vor; unter; über; oben; unten; nach; statt; um",
     ),
     text_words: Phrases::new(
         "zeile; zeilen; spalte; spalten; kopfzeile; überschrift; überschriften; kommentar; kommentare; tabulator; \
