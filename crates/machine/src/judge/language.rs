@@ -135,10 +135,44 @@ pub(super) struct Language {
     pub(super) own_words: Phrases,
     /// Questions about a word, which is the `*`: "what does * mean".
     pub(super) word_questions: Phrases,
+    /// The same at the end of a request: "explain what * is".
+    pub(super) definitions: Phrases,
     /// Verbs behind a word that a text explains.
     pub(super) explaining_verbs: Phrases,
     /// The beginning of requests for advice, which text answers.
     pub(super) advice: Phrases,
+    /// Phrases of requests for advice, wherever they stand.
+    pub(super) advice_phrases: Phrases,
+    /// The beginning of requests for words in reply: "explain".
+    pub(super) text_requests: Phrases,
+    /// Words for what is done with figures.
+    pub(super) operators: Phrases,
+    /// Words of requests for a translation.
+    pub(super) translating: Phrases,
+    /// Phrases of questions and requests about things of a kind, not about single ones.
+    pub(super) kind_phrases: Phrases,
+    /// Words of questions that are about single things for all their form: "what does a ticket cost".
+    pub(super) prices: Phrases,
+    /// Words before what is known from the files: "the".
+    pub(super) definite_words: Phrases,
+    /// Words that may stand anywhere: "actually".
+    pub(super) fillers: Phrases,
+    /// The names of days and months.
+    pub(super) calendar_words: Phrases,
+    /// Verbs before a text for which one asks in talk: "write a haiku".
+    pub(super) text_makers: Phrases,
+    /// What makes a question of a greeting: "tell me who".
+    pub(super) asking: Phrases,
+    /// Texts for which one asks in talk: "a joke".
+    pub(super) talk_texts: Phrases,
+    /// The beginning of statements about oneself, or the one who reads, that ask for nothing.
+    pub(super) feelings: Phrases,
+    /// Words behind a greeting that ask for nothing.
+    pub(super) courtesies: Phrases,
+    /// Words for the highest and the lowest of what is at hand.
+    pub(super) degree_words: Phrases,
+    /// Words behind "the" that point at nothing which only the files have: "the sky", "the difference".
+    pub(super) unique_things: Phrases,
     /// The beginning of requests that are mere talk.
     pub(super) talk: Phrases,
     /// Words for the place where the work is.

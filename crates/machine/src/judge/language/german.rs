@@ -104,10 +104,47 @@ pub(super) static GERMAN: Language = Language {
     about_words: Phrases::new("mehrzahl von; plural von; gegenteil von; anderes wort für; schreibt man; spricht man"),
     own_words: Phrases::new("wir; uns; unser; unsere; unseren; mein; meine; meinen; habe ich; muss ich"),
     word_questions: Phrases::new("was bedeutet *; was heißt *"),
+    definitions: Phrases::new("was * ist; was * bedeutet; was * heißt"),
     explaining_verbs: Phrases::new("bedeutet; heißt; steht; ist"),
     advice: Phrases::new("wie kann ich; wie mache ich; wie lösche ich; soll ich; sollte ich; was ist der unterschied"),
+    advice_phrases: Phrases::new(
+        "ein tipp; einen tipp; tipps; was hilft; was kann ich tun; wie macht man; ist das normal",
+    ),
+    text_requests: Phrases::new("erklär; erkläre; erzähl; erzähle; übersetze; übersetz; wünsch mir; mir einen tipp"),
+    operators: Phrases::new("mal; geteilt; plus; minus; prozent; durch; hälfte; wurzel; hoch"),
+    translating: Phrases::new("übersetze; übersetz; sagt man; heißt"),
+    kind_phrases: Phrases::new(
+        "was ist ein; was ist eine; was ist der unterschied; wie macht man; warum ist; warum sind; warum haben; auf der welt; \
+        im allgemeinen; normalerweise; eigentlich; meistens; gesünder; bist du; magst du; erfunden",
+    ),
+    prices: Phrases::new("kostet; kosten; preis; bezahlen; erlaubt; gibt es ein; gibt es eine; gibt es einen; noch da"),
+    definite_words: Phrases::new(
+        "der; die; das; den; dem; des; dieser; diese; dieses; diesem; mein; meine; unser; unsere",
+    ),
+    fillers: Phrases::new("eigentlich; genau; denn; das; wort; der; die; begriff"),
+    calendar_words: Phrases::new(
+        "montag; dienstag; mittwoch; donnerstag; freitag; samstag; sonntag; januar; februar; märz; juni; juli; \
+        oktober; dezember",
+    ),
+    text_makers: Phrases::new("schreib; schreibe; gib mir; erzähl; erzähle; sag; kennst du; sing; dichte"),
+    asking: Phrases::new(
+        "sag mir, wer; sag mir, was; sag mir, wie; sag mir, wann; sag mir wie; sag mir wer; sag mir was",
+    ),
+    talk_texts: Phrases::new("witz; gedicht; rätsel; geschichte; reim; lied"),
+    feelings: Phrases::new(
+        "mir ist so; ich bin so; ich bin müde; mir ist langweilig; ich liebe; ich hasse; du bist so; du bist sehr",
+    ),
+    courtesies: Phrases::new(
+        "dir; bei; na; tag; abend; morgen; nacht; woche; wochenende; hilfe; geholfen; sehr; wünsche; schönen; schöne; gute; guten; lieb; nett; \
+        klar; gut; heute; bald; alles; hat; mir; mal; bis; glück; na; ebenfalls",
+    ),
+    unique_things: Phrases::new(
+        "himmel; mond; sonne; erde; welt; meer; internet; wetter; krieg; unterschied; erste; ersten",
+    ),
+    degree_words: Phrases::new("meisten; wenigsten"),
     talk: Phrases::new(
-        "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag; erzähl; erzähle",
+        "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag hallo; erzähl mir einen witz; \
+        danke dir; wünsch mir; frohe; schönen; alles gute; moin; servus",
     ),
     places: Phrases::new("diesem ordner; diesem verzeichnis; diesem projekt; hier"),
     in_answer: Phrases::new("sag mir hier; sag es hier; antworte hier"),
