@@ -96,7 +96,7 @@ fn measure(name: &str, labelled: &[Labelled], is_found: fn(&Labelled) -> bool) -
 #[test]
 fn talk_and_general_questions_are_told_from_requests_about_the_files() {
     let measured = [
-        ("talk", include_str!("../../../../fixtures/judge/talk.jsonl"), 54, 1),
+        ("talk", include_str!("../../../../fixtures/judge/talk.jsonl"), 54, 0),
         ("talk-tuned", include_str!("../../../../fixtures/judge/talk-tuned.jsonl"), 95, 1),
         ("talk-held-out", include_str!("../../../../fixtures/judge/talk-held-out.jsonl"), 82, 2),
     ]
@@ -113,8 +113,8 @@ fn talk_and_general_questions_are_told_from_requests_about_the_files() {
 fn unclear_orders_are_told_from_clear_ones() {
     let measured = [
         ("orders", include_str!("../../../../fixtures/judge/orders.jsonl"), 58, 2),
-        ("orders-tuned", include_str!("../../../../fixtures/judge/orders-tuned.jsonl"), 85, 2),
-        ("orders-held-out", include_str!("../../../../fixtures/judge/orders-held-out.jsonl"), 70, 4),
+        ("orders-tuned", include_str!("../../../../fixtures/judge/orders-tuned.jsonl"), 84, 1),
+        ("orders-held-out", include_str!("../../../../fixtures/judge/orders-held-out.jsonl"), 67, 3),
     ]
     .map(|(name, lines, least, most)| (measure(name, &orders(lines), is_unclear), least, most));
     for (Measured { meant, found, others, wrong }, least, most) in measured {

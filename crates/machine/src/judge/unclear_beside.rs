@@ -6,7 +6,7 @@ use windlass_vocab::{OverviewFile, WorkspaceOverview};
 use super::language::{PhraseList, has_phrase, is_one_of, plain};
 use super::named_files::has_word_of_path;
 use super::topic::{has_word, shares_topic, topic_words};
-use super::unsaid::{OrderWord, clauses, joined, says_how, words};
+use super::unsaid::{OrderWord, clauses, joined, says_how, says_result, words};
 use super::vague_order::{LONGEST, altering_verb, is_exact};
 
 /// The fewest letters of a word that stands for one of several files.
@@ -38,6 +38,7 @@ pub(super) fn is_unclear_beside(request: &str, overview: &WorkspaceOverview) -> 
 fn names_nothing(text: &str, words: &[OrderWord<'_>], overview: &WorkspaceOverview) -> bool {
     first_verb_changes(text)
         && !means_kind(words)
+        && !altering_verb(words).is_some_and(|verb| says_result(words, verb))
         && !has_phrase(text, |language| &language.text_words)
         && !has_phrase(text, |language| &language.all_words)
         && !has_phrase(text, |language| &language.everywhere_words)

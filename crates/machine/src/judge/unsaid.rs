@@ -95,7 +95,7 @@ pub(super) fn joined<'w, 'a: 'w>(words: impl Iterator<Item = &'w OrderWord<'a>>)
 pub(super) fn leaves_unsaid(words: &[OrderWord<'_>], verb: usize) -> bool {
     let text = joined(words.iter());
     let has_no_way = || !says_how(words);
-    refers_back(&text)
+    refers_back(&text) && !says_result(words, verb)
         || lacks_person(words, verb)
         || chooses(words, verb, |word| word.judges())
         || (judges_only(&text, words, verb) || chooses(words, verb, |word| word.is_person())) && has_no_way()
@@ -124,7 +124,7 @@ pub(super) fn says_nothing(words: &[OrderWord<'_>], verb: usize) -> bool {
         .get(verb)
         .is_some_and(|verb| verb.is(|language| &language.delete_verbs) || verb.is(|language| &language.copy_verbs));
     let is_sure = takes_all && rest.iter().any(means_all) && !rest.iter().any(is_unsure);
-    said(words) == 0 && !names_way(words) && !says_how(words) && !is_sure
+    said(words) == 0 && !names_way(words) && !says_how(words) && !says_result(words, verb) && !is_sure
 }
 
 /// Whether a request says in which way something is done: "by date", "with prettier".
@@ -181,39 +181,60 @@ fn is_as_in_order(word: &OrderWord<'_>, order: &[OrderWord<'_>], list: PhraseLis
     LANGUAGES.into_iter().find(has_verb).is_some_and(|language| list(language).entries().contains(&word.text))
 }
 
-/// Whether an order names a thing that is to be changed, and not what becomes of it: "change the price", "rename the report",
-/// "move the tour to another day", "improve the style".
-pub(super) fn lacks_result(words: &[OrderWord<'_>], verb: usize, names_file: impl Fn(&str) -> bool) -> bool {
-    let (before, order) = words.split_at(verb);
-    let Some((verb, behind)) = order.split_first() else { return false };
-    let reworks = verb.is(|language| &language.reworking_verbs);
+/// What an order says behind its verb: the thing, and what becomes of it.
+struct ThingAndResult<'w, 'a> {
+    thing: &'w [OrderWord<'a>],
+    result: &'w [OrderWord<'a>],
+}
+
+/// Splits what follows the verb of an order where the words begin for what becomes of the thing: "the price | to ten euros".
+fn thing_and_result<'w, 'a>(words: &'w [OrderWord<'a>], verb: usize) -> Option<ThingAndResult<'w, 'a>> {
+    let order = words.get(verb..)?;
+    let (verb, behind) = order.split_first()?;
     let begins_result = |word: &OrderWord<'_>| {
         is_as_in_order(word, order, |language| &language.result_words)
             // "Rewrite the letter in Spanish."
-            || reworks && word.is(|language| &language.prepositions)
+            || verb.is(|language| &language.reworking_verbs) && word.is(|language| &language.prepositions)
     };
-    let result = behind.iter().position(begins_result);
-    let (thing, result) = behind.split_at(result.unwrap_or(behind.len()));
-    let is_said =
-        || said(result) > 0 && !is_any_other(result) || names_place(verb, result) || names_file(&joined(result.iter()));
-    if said(before) > 0 || is_said() {
-        return false;
-    }
-    let is_one = !thing.iter().rev().skip(1).any(|word| word.ends);
-    let means_all = words.iter().any(|word| word.is(|language| &language.all_words));
-    let needs_result = verb.is(|language| &language.result_verbs) && !means_all && !says_how(words);
-    reworks && said(thing) <= JUDGED || needs_result && is_one && (1..=NAMED).contains(&said(thing))
+    let end = behind.iter().position(begins_result).unwrap_or(behind.len());
+    let (thing, result) = behind.split_at(end);
+    Some(ThingAndResult { thing, result })
 }
 
-/// Whether a file is to be moved to a place that has a name: "to old".
-fn names_place(verb: &OrderWord<'_>, result: &[OrderWord<'_>]) -> bool {
-    let is_pointed_at = |word: &OrderWord<'_>| {
-        word.is(|language| &language.determiners)
-            || word.is(|language| &language.question_words)
-            || word.is(|language| &language.pronouns)
-            || word.is(|language| &language.other_words)
-    };
-    verb.is(|language| &language.move_verbs) && result.get(1).is_some_and(|word| !is_pointed_at(word))
+/// Whether an order says what becomes of a thing that is to be changed: "change the greeting to hello".
+pub(super) fn says_result(words: &[OrderWord<'_>], verb: usize) -> bool {
+    let Some(ThingAndResult { result, .. }) = thing_and_result(words, verb) else { return false };
+    let needs_result = words.get(verb).is_some_and(|verb| verb.is(|language| &language.result_verbs));
+    needs_result && (said(result) > 0 && !is_any_other(result) || is_name(words.get(verb), result))
+}
+
+/// Whether an order names a thing that is to be changed, and not what becomes of it: "change the price", "rename the report",
+/// "move the tour to another day", "improve the style".
+pub(super) fn lacks_result(words: &[OrderWord<'_>], verb: usize, names_file: impl Fn(&str) -> bool) -> bool {
+    let Some(ThingAndResult { thing, result }) = thing_and_result(words, verb) else { return false };
+    let is_said = said(words.get(..verb).unwrap_or_default()) > 0
+        || said(result) > 0 && !is_any_other(result)
+        || is_name(words.get(verb), result)
+        || names_file(&joined(result.iter()));
+    let is_one = !thing.iter().rev().skip(1).any(|word| word.ends);
+    let means_all = words.iter().any(|word| word.is(|language| &language.all_words));
+    let is_verb = |list| words.get(verb).is_some_and(|verb| verb.is(list));
+    let reworks = is_verb(|language| &language.reworking_verbs) && said(thing) <= JUDGED;
+    let changes = is_verb(|language| &language.result_verbs) && is_one && (1..=NAMED).contains(&said(thing));
+    !is_said && (reworks || changes && !means_all && !says_how(words))
+}
+
+/// Whether what becomes of a thing is a word that says nothing otherwise, without an article: "to hello", "to old".
+fn is_name(verb: Option<&OrderWord<'_>>, result: &[OrderWord<'_>]) -> bool {
+    let points: [PhraseList; 4] = [
+        |language| &language.determiners,
+        |language| &language.question_words,
+        |language| &language.pronouns,
+        |language| &language.other_words,
+    ];
+    let moves = verb.is_some_and(|verb| verb.is(|language| &language.move_verbs));
+    let says_nothing = |word: &OrderWord<'_>| word.judges() || word.is(|language| &language.blank_words);
+    result.get(1).is_some_and(|word| !points.iter().any(|list| word.is(*list)) && (moves || !says_nothing(word)))
 }
 
 /// Whether what becomes of a thing is only said to be another than before: "to another day", "to the other folder".

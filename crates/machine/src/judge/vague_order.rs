@@ -16,6 +16,9 @@ use super::unsaid::{OrderWord, lacks_result, leaves_unsaid, says_nothing, words}
 /// The most bytes of a request that is read for what it leaves unsaid: a longer one says something.
 pub(super) const LONGEST: usize = 400;
 
+/// A word in place of the name of a file.
+const PLAIN_NAME: &str = "filename";
+
 /// Whether a request does not say exactly what to change. Where there is only one file, that is meant.
 pub(super) fn is_vague_order(request: &str, files: &BTreeSet<String>) -> bool {
     if request.len() > LONGEST {
@@ -46,7 +49,7 @@ fn only_asks(request: &str) -> bool {
 
 /// Returns a request with a plain word in place of each name of a file, which has marks of its own.
 fn without_file_names(request: &str) -> String {
-    let word = |word| if name_tokens(word).any(is_file_name) { "path" } else { word };
+    let word = |word| if name_tokens(word).any(is_file_name) { PLAIN_NAME } else { word };
     request.split_whitespace().map(word).collect::<Vec<&str>>().join(" ")
 }
 
@@ -132,6 +135,9 @@ mod tests {
             ("Remove the games that look wrong.", true),
             ("Remove him from the list.", true),
             ("Ada has moved, change her address to Mill Lane.", false),
+            ("Change hi to hello.", false),
+            ("As discussed, rename total to sum.", false),
+            ("Correct the path of the image.", false),
             ("Ändere den Preis.", true),
             ("Ändere den Preis auf zehn Euro.", false),
         ] {

@@ -68,11 +68,12 @@ pub(super) static GERMAN: Language = Language {
     ),
     text_words: Phrases::new(
         "zeile; zeilen; spalte; spalten; kopfzeile; überschrift; überschriften; kommentar; kommentare; tabulator; \
-        tabulatoren; leerzeichen; leerzeile; leerzeilen; klammer; klammern; anführungszeichen; semikolon; komma; kommas; \
-        punkt; strich; striche; strichen; umlaute; absatz; absätze; wort; wörter; satz; sätze; buchstabe; buchstaben; \
-        großbuchstaben; kleinbuchstaben; doppelte; doppelten; leere; leeren; endung; endungen; alphabetisch; syntaxfehler; \
-        älteste; neueste; älteren; neueren; prozent; verdopple; summe; test; tests; fehler; skript; programm; rechtschreibung; rechtschreibfehler; tippfehler; \
-        grammatik; ordner; verzeichnis; bilder; fotos; textdateien",
+        tabulatoren; leerzeichen; leerzeile; leerzeilen; klammer; klammern; anführungszeichen; semikolon; komma; \
+        kommas; punkt; strich; striche; strichen; umlaute; absatz; absätze; wort; wörter; satz; sätze; buchstabe; \
+        buchstaben; großbuchstaben; kleinbuchstaben; doppelte; doppelten; leere; leeren; endung; endungen; \
+        alphabetisch; syntaxfehler; älteste; neueste; älteren; neueren; prozent; verdopple; summe; test; tests; fehler; \
+        skript; programm; rechtschreibung; rechtschreibfehler; tippfehler; grammatik; ordner; verzeichnis; bilder; \
+        fotos; textdateien",
     ),
     file_verbs: Phrases::new("erstelle; schreibe"),
     other_meanings: Phrases::new(""),
@@ -98,11 +99,14 @@ pub(super) static GERMAN: Language = Language {
     weak_question_words: Phrases::new("ist; sind; hat; haben; gibt; kann"),
     common_words: Phrases::new(
         "der; die; das; den; dem; des; ein; in; im; an; am; zu; und; oder; für; mit; von; ich; du; wir; es; er; sie; so; \
-        summe; anzahl; viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; heute; \
-        hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
+        summe; anzahl; viele; viel; diese; dieser; dieses; eine; einen; einer; eines; mein; meine; dein; deine; bitte; \
+        heute; hallo; danke; sich; auch; nicht; noch; oder; über; nach; durch; gibt; mich; dich; wort; name; namen",
     ),
     about_words: Phrases::new("mehrzahl von; plural von; gegenteil von; anderes wort für; schreibt man; spricht man"),
-    own_words: Phrases::new("wir; uns; unser; unsere; unseren; mein; meine; meinen; habe ich; muss ich"),
+    own_words: Phrases::new(
+        "wir; uns; unser; unsere; unseren; mein; meine; meinen; habe ich; muss ich; am montag; am dienstag; am mittwoch; \
+        am donnerstag; am freitag; am samstag; am sonntag; diese woche; nächste woche; letzte woche",
+    ),
     word_questions: Phrases::new("was bedeutet *; was heißt *"),
     definitions: Phrases::new("was * ist; was * bedeutet; was * heißt"),
     explaining_verbs: Phrases::new("bedeutet; heißt; steht; ist"),
@@ -114,8 +118,8 @@ pub(super) static GERMAN: Language = Language {
     operators: Phrases::new("mal; geteilt; plus; minus; prozent; durch; hälfte; wurzel; hoch"),
     translating: Phrases::new("übersetze; übersetz; sagt man; heißt"),
     kind_phrases: Phrases::new(
-        "was ist ein; was ist eine; was ist der unterschied; wie macht man; warum ist; warum sind; warum haben; auf der welt; \
-        im allgemeinen; normalerweise; eigentlich; meistens; gesünder; bist du; magst du; erfunden",
+        "was ist ein; was ist eine; was ist der unterschied; wie macht man; warum ist; warum sind; warum haben; \
+        auf der welt; im allgemeinen; normalerweise; eigentlich; meistens; gesünder; bist du; magst du; erfunden",
     ),
     prices: Phrases::new("kostet; kosten; preis; bezahlen; erlaubt; gibt es ein; gibt es eine; gibt es einen; noch da"),
     definite_words: Phrases::new(
@@ -135,16 +139,16 @@ pub(super) static GERMAN: Language = Language {
         "mir ist so; ich bin so; ich bin müde; mir ist langweilig; ich liebe; ich hasse; du bist so; du bist sehr",
     ),
     courtesies: Phrases::new(
-        "dir; bei; na; tag; abend; morgen; nacht; woche; wochenende; hilfe; geholfen; sehr; wünsche; schönen; schöne; gute; guten; lieb; nett; \
-        klar; gut; heute; bald; alles; hat; mir; mal; bis; glück; na; ebenfalls",
+        "dir; bei; na; tag; abend; morgen; nacht; woche; wochenende; hilfe; geholfen; sehr; wünsche; schönen; schöne; \
+        gute; guten; lieb; nett; klar; gut; heute; bald; alles; hat; mir; mal; bis; glück; na; ebenfalls",
     ),
     unique_things: Phrases::new(
         "himmel; mond; sonne; erde; welt; meer; internet; wetter; krieg; unterschied; erste; ersten",
     ),
     degree_words: Phrases::new("meisten; wenigsten"),
     talk: Phrases::new(
-        "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag hallo; erzähl mir einen witz; \
-        danke dir; wünsch mir; frohe; schönen; alles gute; moin; servus",
+        "hallo; guten morgen; guten tag; guten abend; gute nacht; danke; vielen dank; tschüss; sag hallo; \
+        erzähl mir einen witz; danke dir; wünsch mir; frohe; schönen; alles gute; moin; servus",
     ),
     places: Phrases::new("diesem ordner; diesem verzeichnis; diesem projekt; hier"),
     in_answer: Phrases::new("sag mir hier; sag es hier; antworte hier"),
