@@ -3,9 +3,8 @@
 //! ends runs by `judged_text`.
 //!
 //! `evidence` is what the records of a run show; `request` and `reply` read the words, by the lists in `language`;
-//! `file_lists` finds files named side by side, `general_question` questions about no file (`reference` tells whether words
-//! point at the files), `vague_order` orders that do not say exactly what to change (by words alone in `unsaid`, beside the files in
-//! `unclear_beside`), `replaced_text` files with a text that is to be replaced, `unasked` changes that nobody
+//! `file_lists` finds files named side by side, `general_question` questions about no file, `vague_order` orders that do
+//! not say exactly what to change, `replaced_text` files with a text that is to be replaced, `unasked` changes that nobody
 //! asked for, `misnamed` names that nobody means; `topic` compares words with the files' texts; `nudge_text` words what the model is told.
 //! Nothing here knows the disk: which files exist comes from the record that began the run and from results.
 
@@ -17,7 +16,6 @@ mod misnamed;
 mod named_files;
 mod nudge_text;
 mod orders;
-mod reference;
 mod replaced_text;
 mod reply;
 mod request;
@@ -27,8 +25,6 @@ mod request_tests;
 mod tests;
 mod topic;
 mod unasked;
-mod unclear_beside;
-mod unsaid;
 mod vague_order;
 
 use std::collections::BTreeSet;

@@ -284,7 +284,7 @@ mod tests {
             let text = check.said.rsplit_once("; ").map(|(_, used)| used.to_owned()).expect("what is used");
             (text, check.advice)
         };
-        let scripts = "try --preset local-model --dialect script --allow run_command: it did 68 of 153";
+        let scripts = "try --preset local-model --dialect script --allow run_command: it did 72 of 153";
         assert_eq!(said("local-model", None), ("both are used".to_owned(), Some(scripts.to_owned())));
         let in_use = said("local-model", Some(Dialect::Script));
         assert_eq!(in_use, ("both are used".to_owned(), None));

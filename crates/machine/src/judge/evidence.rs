@@ -11,7 +11,7 @@ use windlass_vocab::{
 use super::named_files::name_tokens;
 use super::replaced_text::files_with_replaced_text;
 use super::request::{RequestKind, RequestReading};
-use super::unclear_beside::is_unclear_beside;
+use super::vague_order::names_nothing;
 use crate::call::Call;
 use crate::file_names::{base_name, may_mean, names_file};
 use crate::notes::one_line;
@@ -31,8 +31,8 @@ pub(crate) struct RequestWords {
     pub(crate) text: String,
     /// Files whose text the model was shown with the message.
     pub(crate) shown_files: BTreeSet<String>,
-    /// Set when it orders a change that the files leave unclear.
-    pub(super) is_unclear: bool,
+    /// Set when it orders a change and nothing in it is found in the files.
+    pub(super) names_nothing: bool,
     /// Files with a text that it asks to be replaced there.
     pub(super) to_replace_in: Vec<String>,
 }
@@ -49,7 +49,7 @@ impl RequestWords {
         if !self.text.is_empty() {
             self.text.push('\n');
         }
-        (self.is_unclear, self.to_replace_in) = (false, Vec::new());
+        (self.names_nothing, self.to_replace_in) = (false, Vec::new());
         self.text.push_str(&crate::notes::cut_text(&accepted.text, REQUEST_BYTES));
         self.shown_files.extend(accepted.attachments.iter().filter_map(|attachment| match attachment {
             Attachment::Text(text) => Some(text.name.clone()),
@@ -127,7 +127,7 @@ impl RunEvidence {
         // The model has read these without a call.
         let shown = overview.files.iter().filter(|file| file.text.is_some()).map(|file| file.path.clone());
         self.request.shown_files.extend(shown);
-        self.request.is_unclear = is_unclear_beside(&self.request.text, overview);
+        self.request.names_nothing = names_nothing(&self.request.text, overview);
         self.request.to_replace_in = files_with_replaced_text(&self.request.text, overview);
     }
 

@@ -51,36 +51,6 @@ pub(super) struct Language {
     pub(super) ambiguous_verbs: Phrases,
     /// Phrases in orders to change what is there whose meaning only the person knows: "what is not needed", "a better name".
     pub(super) unclear_phrases: Phrases,
-    /// Words for things without a name, and others that say nothing: "stuff", "the way".
-    pub(super) blank_words: Phrases,
-    /// Judgements about how something is to be, which only the person can make: "nicer", "properly".
-    pub(super) better_words: Phrases,
-    /// Judgements about what is there, which say little about what is meant: "old", "unnecessary".
-    pub(super) judging_words: Phrases,
-    /// Words that refer to what was said or done before.
-    pub(super) saying_words: Phrases,
-    /// Words for a person who is neither the one who writes nor the one who reads, right behind a verb.
-    pub(super) other_persons: Phrases,
-    /// Words for those who know what a clause means: "the games we never play".
-    pub(super) persons: Phrases,
-    /// Words before a noun that say only that another is meant: "another day".
-    pub(super) other_words: Phrases,
-    /// Words behind a noun that do not say which is meant: "the report into".
-    pub(super) behind_nouns: Phrases,
-    /// Words before a noun.
-    pub(super) determiners: Phrases,
-    /// Words before the way in which something is done: "sort by name".
-    pub(super) ways: Phrases,
-    /// Words that begin a clause behind a noun, which says what is meant: "that are wrong", "the games we never play".
-    pub(super) clause_subjects: Phrases,
-    /// Words before a clause that make it a reason or a purpose.
-    pub(super) reasons: Phrases,
-    /// Verbs of orders that have to say what becomes of a thing: "change the price to 5".
-    pub(super) result_verbs: Phrases,
-    /// Verbs of orders that say only that something is to become better.
-    pub(super) reworking_verbs: Phrases,
-    /// Words before what becomes of a thing.
-    pub(super) result_words: Phrases,
     /// Words of orders that say how any text or folder is changed, whatever it is about: "the comments", "upper case".
     pub(super) text_words: Phrases,
     /// Verbs that ask for a new file where a word for one follows them.
@@ -135,44 +105,10 @@ pub(super) struct Language {
     pub(super) own_words: Phrases,
     /// Questions about a word, which is the `*`: "what does * mean".
     pub(super) word_questions: Phrases,
-    /// The same at the end of a request: "explain what * is".
-    pub(super) definitions: Phrases,
     /// Verbs behind a word that a text explains.
     pub(super) explaining_verbs: Phrases,
     /// The beginning of requests for advice, which text answers.
     pub(super) advice: Phrases,
-    /// Phrases of requests for advice, wherever they stand.
-    pub(super) advice_phrases: Phrases,
-    /// The beginning of requests for words in reply: "explain".
-    pub(super) text_requests: Phrases,
-    /// Words for what is done with figures.
-    pub(super) operators: Phrases,
-    /// Words of requests for a translation.
-    pub(super) translating: Phrases,
-    /// Phrases of questions and requests about things of a kind, not about single ones.
-    pub(super) kind_phrases: Phrases,
-    /// Words of questions that are about single things for all their form: "what does a ticket cost".
-    pub(super) prices: Phrases,
-    /// Words before what is known from the files: "the".
-    pub(super) definite_words: Phrases,
-    /// Words that may stand anywhere: "actually".
-    pub(super) fillers: Phrases,
-    /// The names of days and months.
-    pub(super) calendar_words: Phrases,
-    /// Verbs before a text for which one asks in talk: "write a haiku".
-    pub(super) text_makers: Phrases,
-    /// What makes a question of a greeting: "tell me who".
-    pub(super) asking: Phrases,
-    /// Texts for which one asks in talk: "a joke".
-    pub(super) talk_texts: Phrases,
-    /// The beginning of statements about oneself, or the one who reads, that ask for nothing.
-    pub(super) feelings: Phrases,
-    /// Words behind a greeting that ask for nothing.
-    pub(super) courtesies: Phrases,
-    /// Words for the highest and the lowest of what is at hand.
-    pub(super) degree_words: Phrases,
-    /// Words behind "the" that point at nothing which only the files have: "the sky", "the difference".
-    pub(super) unique_things: Phrases,
     /// The beginning of requests that are mere talk.
     pub(super) talk: Phrases,
     /// Words for the place where the work is.

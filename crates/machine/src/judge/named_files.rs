@@ -106,7 +106,7 @@ fn leaves_files_alone(sentence: &str) -> bool {
 }
 
 /// Returns a text without what stands in quotes, which is no word of the request itself.
-pub(super) fn unquoted(text: &str) -> String {
+fn unquoted(text: &str) -> String {
     text.split(['"', '`', '\u{201c}', '\u{201d}', '\u{201e}']).step_by(2).collect()
 }
 

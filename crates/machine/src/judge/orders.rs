@@ -41,13 +41,8 @@ impl<'a> Sentence<'a> {
         }
     }
 
-    /// Whether it begins with a phrase of a list, behind words that lead to it.
-    pub(super) fn begins_with(&self, list: PhraseList) -> bool {
-        (0..=self.lead_in_from(0)).any(|start| begins_with(&self.text_from(start), list))
-    }
-
     pub(super) fn is_advice(&self) -> bool {
-        self.begins_with(|language| &language.advice)
+        (0..=self.lead_in_from(0)).any(|start| begins_with(&self.text_from(start), |language| &language.advice))
     }
 
     pub(super) fn is_question(&self) -> bool {

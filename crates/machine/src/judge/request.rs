@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::language::{all, begins_with, contains_words, has_phrase, is_one_of, plain};
+use super::language::{begins_with, has_phrase, plain};
 use super::named_files::{existing_files, has_pattern, sentences};
 use super::orders::Sentence;
-use super::topic::topic_words;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,22 +151,10 @@ pub(crate) fn read_request(text: &str, files: &BTreeSet<String>) -> RequestReadi
     let by_words = names_place || has_phrase(&lower, |language| &language.file_nouns);
     reading.is_about_files =
         by_words || !reading.existing.is_empty() || !reading.to_write.is_empty() || reading.kind == RequestKind::Change;
-    reading.is_talk =
-        reading.kind == RequestKind::Other && !reading.is_about_files && !orders && only_talks(lower.trim_start());
+    reading.is_talk = reading.kind == RequestKind::Other
+        && !reading.is_about_files
+        && begins_with(lower.trim_start(), |language| &language.talk);
     reading
-}
-
-/// Whether a request in lower case only greets, or says how somebody feels.
-fn only_talks(request: &str) -> bool {
-    let is_courteous = || {
-        let is_courtesy = |word: &str| is_one_of(word, |language| &language.courtesies);
-        let greets = |word: &str| all(|language| &language.talk).any(|phrase| contains_words(phrase, word));
-        topic_words(request).all(|word| is_courtesy(word) || greets(word))
-    };
-    let asks = has_phrase(request, |language| &language.asking) || has_phrase(request, |language| &language.demands);
-    let feels = begins_with(request, |language| &language.feelings);
-    let greets = begins_with(request, |language| &language.talk) && is_courteous();
-    !asks && !request.contains(char::is_numeric) && (feels && !contains_words(request, "but") || greets)
 }
 
 #[cfg(test)]
@@ -259,21 +246,5 @@ mod tests {
 
     fn strings(texts: &[&str]) -> Vec<String> {
         texts.iter().map(|text| (*text).to_owned()).collect()
-    }
-
-    // proves T2
-    #[test]
-    fn talk_only_greets_or_says_how_somebody_feels() {
-        for (request, is_talk) in [
-            ("Good morning!", true),
-            ("Thank you so much, that was lovely. Have a nice weekend!", true),
-            ("I feel a bit lonely this evening.", true),
-            ("Hello! Put oat milk on the list.", false),
-            ("Hi! The rehearsals are now on Tuesdays.", false),
-            ("Good morning, could you tell me who plays?", false),
-            ("I'm happy with plot 2, but the fee should be 45.", false),
-        ] {
-            assert_eq!(read_request(request, &files()).is_talk, is_talk, "{request}");
-        }
     }
 }

@@ -108,9 +108,9 @@ impl Run {
     /// Whether the request does not say exactly what to change, and the policy asks before that is done.
     pub(crate) fn is_unclear_order(&self) -> bool {
         let asks = self.policy().unasked_changes == UnaskedChanges::Ask;
-        let RequestWords { is_unclear, text, .. } = &self.evidence.request;
-        let is_vague = || *is_unclear || is_vague_order(text, &self.evidence.files);
-        asks && self.is_first_request() && is_vague()
+        let RequestWords { names_nothing, text, .. } = &self.evidence.request;
+        let is_unclear = || *names_nothing || is_vague_order(text, self.evidence.files.len());
+        asks && self.is_first_request() && is_unclear()
     }
 
     /// Returns those of these files that exist and that the request does not name. They count where one that it names is

@@ -153,7 +153,7 @@ fn what_was_measured_is_shown_and_changes_no_preset() {
     let env = [("OPENAI_MODEL", "qwen2.5-coder:1.5b"), ("WINDLASS_TEST_OLLAMA", "http://127.0.0.1:1/v1")];
     let jobs = "file jobs: 39 of 114 done with tool_tag calls and the preset local-model (measured 2026-11-18)";
     let advice = "try --preset local-model: it did 39 of 114; with default: 6 of 20";
-    let scripts = "try --preset local-model --dialect script --allow run_command: it did 68 of 153";
+    let scripts = "try --preset local-model --dialect script --allow run_command: it did 72 of 153";
     let listed = bench.run_with(&["models"], &env);
     let chain = listed.stdout.split("\n\n").next().unwrap_or_default();
     assert_eq!(

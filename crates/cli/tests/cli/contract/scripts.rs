@@ -79,10 +79,10 @@ fn what_a_script_did_unasked_is_restored() {
     const BOTH: &str = "[open(f, 'w').write('new\\n') for f in ('a.txt', 'b.txt')]";
     let (old, new, other) = (Some("old\n"), Some("new\n"), Some("other\n"));
     for (request, script, restored, left) in [
-        ("Rename the files of this folder by their first line.", "os.remove('a.txt')", "a.txt", [old, other, None]),
+        ("Rename the files of this folder.", "os.remove('a.txt')", "a.txt", [old, other, None]),
         ("Move the text files into the folder data.", MOVES, "a.txt", [old, None, other]),
         ("Change old to new in a.txt.", BOTH, "b.txt", [new, other, None]),
-        ("Delete the logs of the folder.", "shutil.rmtree('c')", "c/d.txt", [old, other, None]),
+        ("Delete the folder.", "shutil.rmtree('c')", "c/d.txt", [old, other, None]),
     ] {
         let bench = bench(&[script]);
         std::fs::write(bench.workspace().join("b.txt"), "other\n").expect("written");

@@ -20,9 +20,7 @@ pub(super) static ENGLISH: Language = Language {
     elsewhere_verbs: Phrases::new("fix; repair; patch; refactor; restore; revert; undo; rename"),
     altering_verbs: Phrases::new(
         "put; make; sort; merge; give; adjust; clean; tidy; organise; organize; keep; take; get; strip; shorten; archive; \
-        rearrange; bring; throw; \
-        get; do; arrange; reset; disable; cross; cut; clear; fill; mark; reduce; extend; finish; complete; improve; \
-        polish; rework; revise; refine; optimise; optimize; enhance; beautify; renew; reorganise; reorganize",
+        rearrange; improve; bring; throw",
     ),
     adding_verbs: Phrases::new("add; append; insert; copy; implement"),
     ambiguous_verbs: Phrases::new("set; merge; split; copy; restore; undo; revert; switch"),
@@ -37,91 +35,26 @@ pub(super) static ENGLISH: Language = Language {
         old ones; old stuff; the old files; previous version; earlier version; the way it was; back as it was; \
         to how it was; how it was before; it was before; it like before; last change; last changes; undo what; \
         undo that; undo it; undo this; undo everything; undo the changes; revert it; revert that; revert this; \
-        clean this up; clean it up; \
+        the way we discussed; as discussed; we agreed; as agreed; you know what; clean this up; clean it up; \
         clean up this; clean up here; clean up the folder; tidy up; tidy this; tidy it; sort this out; \
         sort it out; sort these out; some of it; unwanted files; outdated files; obsolete files; \
         unnecessary files; useless files; junk; clutter; change it back; put it back; set it back; \
         everything back",
     ),
-    blank_words: Phrases::new(
-        "i; thing; things; stuff; everything; anything; something; whatever; whoever; mess; bit; bits; little; lot; way; \
-        ways; same; usual; time; times; again; rest; whole; ones; place; places; state; shape; order; kind; sort; part; \
-        parts; look; looks; looking; look like; sound; sounds; seem; seems; work; works; works; belong; belongs; fit; \
-        fits; think; like; liked; likes; needs; wants; wanted; knows; mind; should; must; may; might; shall; let; us; \
-        thank; cheers; ta; discussed; agreed; suggested; told; said; mentioned; promised; really; quite; rather; still; \
-        even; too; maybe; perhaps; somehow; exactly; favour; sense; touch; don; doesn; isn; aren; longer; anymore; \
-        never; nobody; anybody; somebody; everybody; someone; anyone; people; dealt; another; different; details; \
-        accordingly; he; she; him; his; her; hers; having; makes; up; off; away; together; back; inside; does; date; \
-        day; due; going; second; first; last; other; read; later; earlier; most; least; more; less; fewer; missing; \
-        correct; clear; clean; easy; nice; rid; forth; over; used; unused; use; changed; happened; free; absent; left; \
-        next; new; go; goes; see; seen; head; ahead; both; those; who; where",
-    ),
-    better_words: Phrases::new(
-        "better; nicer; nice; prettier; neater; neat; tidier; cleaner; clearer; easier; simpler; friendlier; catchier; \
-        smarter; smoother; more interesting; more professional; more useful; more modern; more readable; more attractive; \
-        more secure; more elegant; more efficient; more sense; more fitting; more suitable; proper; properly; sensible; \
-        sensibly; correctly; suitable; appropriate; appropriately; fitting; in shape; into shape; in its place; \
-        up to date; is wrong; are wrong; good order; right place; right way; good way; easier to read",
-    ),
-    judging_words: Phrases::new(
-        "right; wrong; incorrect; bad; good; best; worst; worse; useful; useless; important; unimportant; relevant; \
-        irrelevant; necessary; unnecessary; superfluous; needed; unneeded; need; outdated; obsolete; current; old; new; \
-        stale; boring; interesting; professional; secure; attractive; readable; consistent; modern; faster; cheaper; \
-        shorter; longer; bigger; smaller; weak; weaker; strange; odd; silly; ugly; messy; redundant; blurry; \
-        implausible; doubtful; suspicious",
-    ),
-    saying_words: Phrases::new(
-        "discussed; agreed; suggested; told you; told me; told us; i told; he said; she said; they said; i said; we said; \
-        talked about; spoke about; mentioned; promised; complained; as usual; as always; the usual; like before; \
-        last time; like last; same as; you know what; you know how; accordingly; reviewer said; asked for; wants; wanted",
-    ),
-    other_persons: Phrases::new("him; her; his; he; she"),
-    persons: Phrases::new("i; we; you; he; she; they; nobody; people; anyone; somebody; anybody"),
-    other_words: Phrases::new(
-        "another; other; different; later; earlier; better; right; proper; usual; suitable; appropriate; correct",
-    ),
-    behind_nouns: Phrases::new(
-        "to; into; as; off; out; away; and; up; down; back; again; is; was; has; please; now; instead; in",
-    ),
-    determiners: Phrases::new(
-        "the; a; an; this; that; these; those; my; our; your; his; her; its; their; every; each; no; some; any",
-    ),
-    ways: Phrases::new("by; with; using; via"),
-    clause_subjects: Phrases::new(
-        "that; which; who; whom; what; whatever; whoever; i; we; you; he; she; they; nobody; people; \
-        anyone; everyone; those",
-    ),
-    reasons: Phrases::new("so; because; since; if; when; as; until; before; after; while; and; or; but; than; unless"),
-    result_verbs: Phrases::new(
-        "change; update; adjust; rename; replace; modify; alter; edit; correct; set; move; raise; lower; increase; \
-        decrease; reduce; cut; shorten; extend; switch",
-    ),
-    reworking_verbs: Phrases::new(
-        "improve; polish; rework; rewrite; revise; refine; enhance; beautify; renew; reorganise; \
-        reorganize; rearrange",
-    ),
-    result_words: Phrases::new(
-        "to; by; with; into; as; so; from; instead; up; down; top; bottom; end; behind; before; after; between; above; \
-        below; back; out; off; away; over; because; if; like; than; one; half; for; on; without; using; and; where; \
-        until",
-    ),
     text_words: Phrases::new(
-        "line; lines; newline; newlines; column; columns; row; rows; header; headers; heading; headings; comment; \
-        comments; tab; tabs; space; spaces; whitespace; blank; bracket; brackets; brace; braces; parenthesis; \
-        parentheses; quote; quotes; apostrophe; apostrophes; semicolon; semicolons; comma; commas; full stop; dash; \
-        dashes; hyphen; hyphens; underscore; underscores; exclamation marks; question marks; link; links; umlaut; \
-        umlauts; bullet; bullets; letter; letters; character; characters; digit; digits; numbered; renumber; capital; \
-        capitals; upper case; uppercase; lower case; lowercase; indent; indentation; syntax; duplicate; duplicates; \
-        empty; ending; endings; extension; extensions; subfolder; subfolders; flatten; word; words; sentence; \
-        sentences; paragraph; paragraphs; alphabetically; alphabetical; ascending; descending; oldest; newest; older; \
-        newer; largest; smallest; longest; shortest; latest; negative; double; percent; total; totals; sum; test; \
-        tests; build; crash; bug; bugs; error; errors; code; script; scripts; function; functions; program; programs; \
-        typo; typos; spelling; grammar; punctuation; mistake; mistakes; misspelt; misspelled; type hints; warnings; \
-        import; imports; dependencies; copyright; deprecated; snapshot; snapshots; lockfile; path; paths; url; urls; \
-        referenced; requirements; formula; formulas; calculation; calculations; formatting; encoding; alignment; \
-        duplication; unused; case; kebab-case; snake_case; python; javascript; typescript; rust; java; markdown; html; \
-        css; json; csv; yaml; xml; sql; pdf; text files; images; pictures; photos; tables; lists; task; tasks; todo; \
-        todos; finished; completed; ticked; licence; license; folder; folders; directory; directories",
+        "line; lines; newline; newlines; column; columns; row; rows; header; headers; heading; headings; comment; comments; \
+        tab; tabs; space; spaces; whitespace; blank; bracket; brackets; brace; braces; parenthesis; parentheses; quote; \
+        quotes; apostrophe; apostrophes; semicolon; semicolons; comma; commas; full stop; dash; dashes; hyphen; hyphens; \
+        underscore; underscores; exclamation marks; question marks; link; links; umlaut; umlauts; bullet; bullets; letter; \
+        letters; character; characters; digit; digits; numbered; renumber; capital; capitals; upper case; uppercase; \
+        lower case; lowercase; indent; indentation; syntax; duplicate; duplicates; empty; ending; endings; extension; \
+        extensions; subfolder; subfolders; flatten; word; words; sentence; sentences; paragraph; paragraphs; alphabetically; \
+        alphabetical; ascending; descending; oldest; newest; older; newer; largest; smallest; longest; shortest; latest; \
+        negative; double; percent; total; totals; sum; test; tests; build; crash; bug; bugs; error; errors; code; script; \
+        scripts; function; functions; program; programs; typo; typos; spelling; grammar; punctuation; mistake; mistakes; \
+        misspelt; misspelled; type hints; warnings; imports; unused; case; kebab-case; snake_case; python; javascript; \
+        typescript; rust; java; markdown; html; css; json; csv; yaml; xml; sql; pdf; text files; images; pictures; photos; \
+        tables; lists; licence; license; folder; folders; directory; directories",
     ),
     file_verbs: Phrases::new("create; make; write; save"),
     other_meanings: Phrases::new(
@@ -149,8 +82,7 @@ pub(super) static ENGLISH: Language = Language {
     replace_verbs: Phrases::new("replace; change; rename; becomes; become"),
     replaced_by: Phrases::new("to; by; with; into; becomes; become"),
     named_things: Phrases::new(
-        "function; method; class; module; variable; constant; parameter; argument; field; key; column; setting; option; \
-        user",
+        "function; method; class; module; variable; constant; parameter; argument; field; key; column; setting; option; user",
     ),
     work_nouns: Phrases::new("script; program; code; file; list; table; page; bug; error; mistake; typo; problem"),
     demands: Phrases::new(
@@ -172,115 +104,32 @@ pub(super) static ENGLISH: Language = Language {
         doesn't; any",
     ),
     common_words: Phrases::new(
-        "the; of; in; on; at; to; it; its; and; or; for; an; my; me; you; we; us; our; not; no; be; as; by; if; so; up; \
-        out; old; new; all; one; two; sum; total; average; count; number; result; answer; say; use; get; got; let; \
-        many; much; this; that; these; those; there; with; from; into; about; your; mine; ours; they; them; their; \
-        been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; \
-        just; only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; \
-        name; word; words; long; short; good; best; first; last; next; over; under; between; after; before",
+        "the; of; in; on; at; to; it; its; and; or; for; an; my; me; you; we; us; our; not; no; be; as; by; if; so; up; out; \
+        old; new; all; one; two; sum; total; average; count; number; result; answer; say; use; get; got; let; many; much; this; that; these; \
+        those; there; with; from; into; about; your; mine; ours; they; them; their; been; being; some; more; most; than; then; tell; please; give; know; mean; today; hello; thank; thanks; also; just; \
+        only; very; each; every; other; such; like; need; want; make; made; take; come; goes; find; call; called; name; \
+        word; words; long; short; good; best; first; last; next; over; under; between; after; before",
     ),
     about_words: Phrases::new(
         "plural of; opposite of; synonym of; synonym for; another word for; do you spell; do i spell; do you pronounce",
     ),
-    own_words: Phrases::new(
-        "to be done; to do; we; our; ours; my; mine; did i; do i still; have i; does it start; does it begin; \
-        does it end; does it cost; does it open; does it close; does it work; on monday; on tuesday; on wednesday; \
-        on thursday; on friday; on saturday; on sunday; this week; next week; last week; next month; last month; \
-        translate it; explain it; translate this; explain this; is it free; them; am i; was i",
-    ),
+    own_words: Phrases::new("we; our; ours; my; mine; did i; do i still; have i; am i; was i"),
     word_questions: Phrases::new("what does * mean; what does * stand for"),
-    definitions: Phrases::new("what * is; what * means; what * stands for"),
     explaining_verbs: Phrases::new("means; stands; is"),
     advice: Phrases::new(
-        "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; what command; \
-        which command; what does it mean; what is the difference; what's the difference; why do people; \
-        what are the advantages; is it possible; is it safe; is it a good idea; can i; what is the best; \
-        what's the best; what happens if; show me how to; show me how i; tell me how to; tell me how i; explain how to; \
-        what would",
-    ),
-    advice_phrases: Phrases::new(
-        "any tips; any advice; some tips; some advice; tips for; what helps; what can i do; what should i do; \
-        what do i do; is that normal; is it normal; is it rude; is it ok to; is it okay to; is it bad luck; \
-        what is a good; what's a good; whats a good; what's the secret; how do i; how can i; how do you; \
-        what could be the reason; recommend me",
-    ),
-    text_requests: Phrases::new(
-        "explain; define; translate; tell me; telling me; teach me; cheer me up; entertain me; let's play",
-    ),
-    operators: Phrases::new(
-        "plus; minus; times; divided; multiplied; percent; squared; cubed; root; square; power; half; quarter; third; \
-        convert; calculate; compute; temperature; degrees; celsius; fahrenheit; km; kilometres; kilometers; miles; \
-        metres; meters; feet; foot; inches; inch; cm; kg; kilos; grams; pounds; ounces; ounce; litres; liters; gallons; \
-        cups; cup; ml; millilitres",
-    ),
-    translating: Phrases::new("translate; say; in french; in german; in spanish; in italian; in english; in latin"),
-    kind_phrases: Phrases::new(
-        "in the world; on earth; in the universe; of all time; in history; in general; generally; typically; usually; \
-        normally; on average; nowadays; these days; world record; world champion; the capital of; the population of; \
-        the currency of; difference between; what is a; what is an; what's a; what's an; whats a; explain what; \
-        explain how; explain why; explain to me; like i'm; in simple words; how do i; how do you; how can i; how to; \
-        how does a; how does an; how do; how are; how should i; how should one; how often should; how long should; \
-        why do; why does a; why does an; why are; does a; does an; are in a; are in an; are on a; there in a; \
-        there in an; do people; did people; is it true; is it rude; a kind of; do you dream; do you like; do you think; \
-        do you have a favourite; have you ever; are you; would you rather; in your opinion; your favourite; \
-        what do you; the world; who invented; who discovered; made of; should one; does one; rhymes with; good for; \
-        healthier; is better; tips; latin name; the rules of; random question; general question; trivia question; \
-        just curious; just wondering; out of curiosity",
-    ),
-    prices: Phrases::new(
-        "cost; costs; price; pay; pays; expensive; charge; allowed; is there a; is there an; are there any; why are there; \
-        how much is; available; left; in stock; how are we; how are things; worth",
-    ),
-    definite_words: Phrases::new("the; this; that; these; those; my; our; his; her; their; s"),
-    fillers: Phrases::new("actually; really; exactly; even; precisely; just; the; word; a; an; abbreviation"),
-    calendar_words: Phrases::new(
-        "monday; tuesday; wednesday; thursday; friday; saturday; sunday; mondays; tuesdays; wednesdays; thursdays; fridays; \
-        saturdays; sundays; january; february; march; april; june; july; august; september; october; november; december",
-    ),
-    text_makers: Phrases::new(
-        "write; give me; give us; tell; make up; compose; recite; sing; invent; come up with; do you know; recommend; \
-        suggest",
-    ),
-    asking: Phrases::new(
-        "tell me who; tell me what; tell me which; tell me where; tell me when; tell me how; tell me if; tell me whether; \
-        tell me the; tell me about; let me know; look up; find out; check",
-    ),
-    talk_texts: Phrases::new(
-        "joke; riddle; poem; limerick; haiku; rhyme; story; tongue twister; fun fact; pun; song; compliment; \
-        lines of congratulations; birthday wish; a film; a book; a name for",
-    ),
-    feelings: Phrases::new(
-        "let's play; congratulations on; i feel; i'm so; i am so; i'm bored; i am bored; i'm tired; i am tired; \
-        i'm nervous; i am nervous; i'm sad; i am sad; i'm happy; i'm a bit; i'm getting; i love; i hate; i miss you; \
-        i miss my; i always lose; i passed; i failed; i can't think; i can't sleep; i don't get; you're so; you are so; \
-        you're really; you are really; you're the; you are the; you're very; you are very; you're great; you're funny; \
-        we lost; we won",
-    ),
-    courtesies: Phrases::new(
-        "lovely; weather; weekend; evening; afternoon; night; day; days; morning; week; meet; lot; million; help; \
-        helped; helping; helpful; hope; well; fine; friend; friends; buddy; mate; kind; sweet; great; awesome; \
-        wonderful; beautiful; having; enjoy; care; later; soon; tomorrow; tonight; bye; earlier; rude; needed; exactly; \
-        typos; phone; luck; again; see; lol; haha; dear; everybody; everyone; world; nice; isn; appreciate; perfect; \
-        cool; super; brilliant; so; really; didn; don; doesn; guten; hallo; joke; song; something; smile; poem; \
-        earnest",
-    ),
-    degree_words: Phrases::new("most; least; fewest"),
-    unique_things: Phrases::new(
-        "sky; moon; sun; earth; sea; ocean; world; internet; universe; weather; war; equator; stars; solar; human; same; \
-        correct; difference; name; meaning; opposite; plural; word; best; way; first; last; second; current; point; secret; \
-        largest; other; right; ceremony; web; side; left; day; middle; end; beginning; others; one; ones; rings; time",
+        "how do i; how can i; how to; how would i; how should i; how does one; how do you; should i; \
+        what command; which command; what does it mean; what is the difference; what's the difference; \
+        why do people; what are the advantages; is it possible; is it safe; is it a good idea; can i; \
+        what is the best; what's the best; what happens if; show me how to; show me how i; tell me how to; tell me how i; explain how to; what would",
     ),
     talk: Phrases::new(
-        "hello; hi; hey; morning; evening; good morning; good afternoon; good evening; good night; thanks; thank you; \
-        bye; goodbye; ok bye; see you; good luck; merry christmas; happy new year; happy birthday; congratulations; \
-        well done; greet; say hello; say hi; say something; tell me a joke; tell me something; wish me; give me a joke; \
-        sing; lol; haha; sorry; knock knock; cheer me up; are you; do you dream; do you like; have you ever; \
-        who are you; what are you; nice to; how nice; that was",
+        "hello; hi; hey; good morning; good afternoon; good evening; good night; thanks; thank you; bye; goodbye; say; tell me; \
+        greet; sing; wish me; give me a joke; write me a poem; write a poem; write a haiku; write me a haiku; lol; haha; sorry; knock knock; happy birthday; congratulations; i feel; i'm so; \
+        i am so",
     ),
     places: Phrases::new(
-        "this folder; this directory; current folder; current directory; the folder; the directory; here; workspace; \
-        this project; the project; this repo; this repository; the repo; the repository; the files; these files; \
-        my files; all files; every file; each file; the tests; the test suite; the script",
+        "this folder; this directory; current folder; current directory; the folder; the directory; here; workspace; this project; the project; this repo; this repository; the repo; the repository; the files; \
+        these files; my files; all files; every file; each file; the tests; the test suite; the script",
     ),
     in_answer: Phrases::new(
         "tell me here; tell us here; answer here; reply here; say it here; write it here; just here",
