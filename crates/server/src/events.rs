@@ -134,6 +134,8 @@ struct WrittenEvents {
 enum FollowPhase {
     /// More may come at any time.
     Open,
+    /// The server ends; which record is the last is asked next.
+    Ending,
     /// The server ends and has closed the session: this record is the last to send.
     UpTo(u64),
     /// The session can't be read any more; the client was told.
@@ -180,6 +182,14 @@ impl WrittenEvents {
             }
             match self.phase {
                 FollowPhase::Open => {}
+                // Asked for here, so that a caller who stops waiting meanwhile has it asked for again.
+                FollowPhase::Ending => match self.state.store().head(self.session).await {
+                    Ok(head) => {
+                        self.phase = FollowPhase::UpTo(head.seq);
+                        continue;
+                    }
+                    Err(error) => return Some(self.fail(&error)),
+                },
                 FollowPhase::UpTo(last) if self.follow.position() < last => {}
                 FollowPhase::UpTo(_) | FollowPhase::Failed => return None,
             }
@@ -193,12 +203,7 @@ impl WrittenEvents {
                     Ok(FollowedEvent::FellBehind) => {}
                     Err(error) => return Some(self.fail(&error)),
                 },
-                () = &mut self.ended, if self.phase == FollowPhase::Open => {
-                    match self.state.store().head(self.session).await {
-                        Ok(head) => self.phase = FollowPhase::UpTo(head.seq),
-                        Err(error) => return Some(self.fail(&error)),
-                    }
-                }
+                () = &mut self.ended, if self.phase == FollowPhase::Open => self.phase = FollowPhase::Ending,
             }
         }
     }
