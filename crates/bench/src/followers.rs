@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use memchr::memmem;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -72,7 +72,14 @@ impl Followers {
         }
         let mut followers = Self { tasks, connected, leaving, count };
         for _ in 0..count {
-            followers.connected.recv().await.context("a follower could not connect")?;
+            tokio::select! {
+                connected = followers.connected.recv() => connected.context("no follower is left")?,
+                // One that fails says why; the others would be waited for without end.
+                Some(ended) = followers.tasks.join_next() => {
+                    ended?.context("a follower could not connect")?;
+                    bail!("a follower had the last event before all were connected");
+                }
+            }
         }
         Ok(followers)
     }
