@@ -82,7 +82,7 @@ pub(crate) struct Feed(Arc<Mutex<FeedState>>);
 
 #[derive(Debug)]
 struct FeedState {
-    /// Created for the first follower, and gone after the last: most sessions of a large program have none.
+    /// Created for the first follower, and gone with the first event that has none: most sessions of a large program have none.
     everything: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     runs: Option<broadcast::Sender<Arc<PublishedEvent>>>,
     head: u64,

@@ -25,7 +25,8 @@ const KEPT: usize = 16;
 #[derive(Debug, Default)]
 pub struct BuiltAgents(Mutex<VecDeque<(AgentInputs, Agent)>>);
 
-/// Everything that an agent of a door is built from.
+/// What an agent of a door is built from and what may change. Which programs the system has (Python, a sandbox) is found out
+/// once for each agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AgentInputs {
     settings: Settings,
@@ -76,6 +77,10 @@ impl BuiltAgents {
             return Ok(kept);
         }
         let agent = build()?;
+        // Another request may have built the same meanwhile; its sessions and these are to share one.
+        if let Some(kept) = self.kept(&inputs) {
+            return Ok(kept);
+        }
         let mut kept = self.agents();
         if kept.len() == KEPT {
             kept.pop_front();
