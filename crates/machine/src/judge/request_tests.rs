@@ -43,15 +43,15 @@ fn rows(lines: &str) -> Vec<Value> {
     lines.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()
 }
 
-/// Returns requests whose files are an object of paths and texts.
-fn with_file_map(row: &Value, is_meant: bool) -> Labelled {
+/// Returns a request whose files are an object of paths and texts; talk is labelled so.
+fn with_file_map(row: &Value) -> Labelled {
     let files = row["files"].as_object().expect("files").iter();
     let overview = overview(files.map(|(path, text)| (path.as_str(), text.as_str())));
-    Labelled { request: text(row, "request").to_owned(), overview, is_meant }
+    Labelled { request: text(row, "request").to_owned(), overview, is_meant: row["label"] == "talk" }
 }
 
 fn talk(lines: &str) -> Vec<Labelled> {
-    rows(lines).iter().map(|row| with_file_map(row, row["label"] == "talk")).collect()
+    rows(lines).iter().map(with_file_map).collect()
 }
 
 /// Returns orders; files without a text are ones whose text is not known.
@@ -150,7 +150,7 @@ fn jobs_that_are_there_for_tuning_are_read_rightly() {
     assert!(tune.len() >= 79);
     for job in tune {
         let (id, kind) = (text(job, "id"), text(job, "kind"));
-        let labelled = with_file_map(job, false);
+        let labelled = with_file_map(job);
         assert!(kind == "talk" || !needs_no_file(&labelled), "{id}");
         assert!(kind == "refuse" || !is_unclear(&labelled), "{id}");
         println!("{kind} {id}: {}", if is_unclear(&labelled) { "unclear" } else { "clear" });

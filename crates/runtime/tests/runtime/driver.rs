@@ -310,7 +310,7 @@ async fn an_append_whose_answer_was_lost_is_made_again_and_counts_once() {
     for side in [Side::Before, Side::After] {
         for number in 1..=4 {
             let disturbed = world(policy("default"), steps());
-            let bomb = Bomb::at(Some(crate::support::Point::Unclear(side, number)));
+            let bomb = Bomb::at(Some(Point::Unclear(side, number)));
             let End::Ended(ended) = disturbed.process(&bomb).await else { panic!("append {number} ends it") };
             assert_eq!((ended.reason, kinds(&disturbed)), (EndReason::Completed, kinds(&undisturbed)));
             unclear += u32::from(bomb.appends.load(Ordering::SeqCst) > number);
